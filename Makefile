@@ -1,0 +1,56 @@
+# The front door. Everything behind it is CMake: see CMakePresets.json.
+#
+#   make             build build/release/punt
+#   make demo        from nothing to a run of the main job
+#   make test        from nothing to all tests passed
+#   make test-asan   the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+#   make test-tsan   the tests under ThreadSanitizer
+#   make test-clang  the tests, built with clang
+#   make lint        formatting and clang-tidy
+#   make bench       speed of the inner loops against a plain memory read
+#   make exactness   regenerate docs/exactness.md and its pictures (several minutes)
+#   make install     install to PREFIX (default /usr/local)
+.PHONY: all demo test test-asan test-tsan test-clang lint format bench exactness install deps clean
+
+PREFIX ?= /usr/local
+
+all: deps
+	@scripts/build release
+
+deps:
+	@scripts/install-deps build
+
+demo: all
+	@build/release/punt demo
+
+test: all
+	ctest --preset release
+
+test-asan test-tsan: test-%: deps
+	@scripts/build $*
+	ctest --preset $*
+
+test-clang: deps
+	@scripts/install-deps lint
+	@scripts/build clang
+	ctest --preset clang
+
+lint: deps
+	@scripts/install-deps lint
+	@scripts/lint
+
+format:
+	@scripts/install-deps lint
+	@scripts/lint --fix
+
+bench: all
+	build/release/row_kernels_bench
+
+exactness: all
+	build/release/punt analyze exactness --out docs
+
+install: all
+	cmake --install build/release --prefix $(PREFIX)
+
+clean:
+	rm -rf build

@@ -1,0 +1,68 @@
+// The canvas: tokens of one sequence, which of them are to be generated, and the history that planners
+// may look at. Planners are stateless; what a method has to remember about a position is remembered here.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "punt/types.h"
+
+namespace punt {
+
+/// History of one position. Positions of the prompt keep the defaults.
+struct PositionHistory {
+  int commit_step = -1;            // step of the last commit, -1 if masked or prompt
+  double commit_confidence = 0;    // confidence and probability of the token at that commit
+  double commit_prob = 0;
+  std::vector<double> divergences;  // KL(p_now || p_prev) of the last steps, newest last (planners ask for it)
+};
+
+/// Not thread-safe; copying is cheap enough for tests and enumeration.
+class Canvas {
+ public:
+  /// Every mask token in `tokens` is a position to generate; all others are prompt and never change.
+  /// Throws Error when a token lies outside 0..vocab_size-1 or the canvas is empty.
+  Canvas(std::vector<Token> tokens, Token mask_token, int vocab_size);
+
+  std::span<const Token> tokens() const { return tokens_; }
+  Token mask_token() const { return mask_token_; }
+  int length() const { return static_cast<int>(tokens_.size()); }
+
+  /// Positions to generate, ascending; fixed at construction.
+  std::span<const Position> generated() const { return generated_; }
+  int masked_count() const { return masked_count_; }
+  bool is_full() const { return masked_count_ == 0; }
+  bool is_masked(Position position) const { return tokens_[static_cast<std::size_t>(position)] == mask_token_; }
+  const PositionHistory& history(Position position) const { return history_[static_cast<std::size_t>(position)]; }
+
+  /// Masked positions among `scope`, in the order of scope.
+  std::vector<Position> MaskedIn(std::span<const Position> scope) const;
+
+  struct CommitRecord {
+    Position position = 0;
+    Token token = 0;
+    int step = 0;
+    double confidence = 0;
+    double prob = 0;
+  };
+
+  /// The position must be masked and the token must not be the mask: std::logic_error otherwise.
+  void Commit(const CommitRecord& record);
+
+  /// The position must be generated and not masked: std::logic_error otherwise.
+  void Remask(Position position);
+
+  /// Appends to the position's divergence history, keeping the newest `keep`.
+  void RecordDivergence(Position position, double divergence, int keep);
+
+ private:
+  std::vector<Token> tokens_;
+  Token mask_token_;
+  int vocab_size_;
+  std::vector<Position> generated_;
+  std::vector<PositionHistory> history_;
+  std::vector<bool> is_generated_;
+  int masked_count_ = 0;
+};
+
+}  // namespace punt

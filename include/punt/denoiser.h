@@ -1,0 +1,166 @@
+// The denoiser: what planners, samplers and the generation loop know of a model, and all they know.
+//
+//   Denoiser          immutable, shared by any number of threads
+//   DenoiserSession   mutable state (caches, scratch, counters), used by one caller at a time
+//   Pass              what one forward pass of one sequence left behind in its session
+//
+// A caller runs passes (Forward), then reads rows of them: proposals, divergences between two passes, or
+// dense log-probabilities. Reading is separate from running because a row's output head is the expensive
+// part of a large vocabulary: a session runs it only for rows that are read, and reduces each row where it
+// lies, so that no [R x V] table crosses this interface. (With V = 126k and 1,024 rows that table weighs
+// 500 MB.) LogProbs, which does return the table, is the naive twin of the other two.
+//
+// Row i of a pass over canvas x is log p_i(. | x): normalised, untempered, with the mask token and banned
+// tokens at -infinity, and with any shift of the architecture already applied. For a position that is
+// not masked the row is the model's prediction there; exact models give p_i(. | all other tokens of x).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "punt/sampler.h"
+#include "punt/types.h"
+
+namespace punt {
+
+/// Facts about a denoiser.
+struct DenoiserInfo {
+  std::string name;
+  int vocab_size = 0;             // V, the mask token included
+  Token mask_token = 0;
+  std::vector<Token> eos_tokens;  // may be empty
+  int max_length = 0;             // longest canvas
+  std::string default_score = "margin";
+  // What the planners that look inside a model need. A planner that needs what a denoiser lacks is
+  // refused by name before the first step.
+  bool has_attention_maps = false;
+  bool has_attention_masks = false;
+};
+
+/// What a pass is for. Only changes how it is counted: NFE is reported for both kinds apart.
+enum class PassKind { kBase, kTest };
+
+class Pass {
+ public:
+  virtual ~Pass() = default;
+  Pass(const Pass&) = delete;
+  Pass& operator=(const Pass&) = delete;
+
+  /// The canvas that was evaluated, L tokens.
+  std::span<const Token> canvas() const { return canvas_; }
+
+ protected:
+  explicit Pass(std::span<const Token> canvas) : canvas_(canvas.begin(), canvas.end()) {}
+
+ private:
+  std::vector<Token> canvas_;
+};
+
+/// Passes are handed out shared and belong to the session that made them: they must not be read through
+/// another session, and must not outlive theirs.
+using PassRef = std::shared_ptr<const Pass>;
+
+/// One forward pass of one sequence. The spans need to live only during the call.
+struct Query {
+  std::span<const Token> canvas;    // L tokens, 1 <= L <= max_length
+  std::span<const Position> rows;   // the rows that must be readable afterwards
+  PassKind kind = PassKind::kBase;
+  const Pass* base = nullptr;       // optional: a pass over the same canvas with fewer positions revealed,
+                                    // from which a session may reuse whatever it can account for
+};
+
+/// Reads the proposals at `rows`; out has one entry per row. Confidence is left at 0.
+struct ProposalRequest {
+  const Pass* pass = nullptr;
+  std::span<const Position> rows;
+  const ProposalOptions* options = nullptr;
+  StreamKey key;
+  std::span<Proposal> out;
+};
+
+/// Reads D(base row, fresh row) at `rows`, a number per row, never NaN, never negative.
+struct DivergenceRequest {
+  const Pass* base = nullptr;
+  const Pass* fresh = nullptr;
+  std::span<const Position> rows;
+  const DivergenceOptions* options = nullptr;
+  std::span<double> out;
+};
+
+/// Reads dense rows, out is [R x V] row-major.
+struct LogProbRequest {
+  const Pass* pass = nullptr;
+  std::span<const Position> rows;
+  std::span<double> out;
+};
+
+/// Honest cost. NFE = base_passes + test_passes: every forward pass of every sequence.
+struct Counters {
+  std::int64_t base_passes = 0;
+  std::int64_t test_passes = 0;
+  std::int64_t calls = 0;       // dependent calls: batches of passes that had to wait for one another
+  std::int64_t row_passes = 0;  // canvas rows that were computed; L per pass unless a cache saves some
+  std::int64_t rows_read = 0;   // rows that went through the output head
+
+  std::int64_t nfe() const { return base_passes + test_passes; }
+};
+
+/// Not thread-safe: one caller at a time. Sizes and tokens are checked; violations throw Error.
+class DenoiserSession {
+ public:
+  virtual ~DenoiserSession() = default;
+  DenoiserSession(const DenoiserSession&) = delete;
+  DenoiserSession& operator=(const DenoiserSession&) = delete;
+
+  /// Runs one pass per query, as one batch. A query's result does not depend on its neighbours.
+  std::vector<PassRef> Forward(std::span<const Query> queries);
+
+  void Propose(std::span<const ProposalRequest> requests);
+  void Diverge(std::span<const DivergenceRequest> requests);
+  void LogProbs(std::span<const LogProbRequest> requests);
+
+  const DenoiserInfo& info() const { return info_; }
+  const Counters& counters() const { return counters_; }
+
+ protected:
+  explicit DenoiserSession(const DenoiserInfo& info) : info_(info) {}
+
+  /// As above, after checks. DoForward adds what it computed to counters().row_passes through
+  /// CountRowPasses; everything else is counted by the public functions.
+  virtual std::vector<PassRef> DoForward(std::span<const Query> queries) = 0;
+  virtual void DoPropose(std::span<const ProposalRequest> requests) = 0;
+  virtual void DoDiverge(std::span<const DivergenceRequest> requests) = 0;
+  virtual void DoLogProbs(std::span<const LogProbRequest> requests) = 0;
+
+  void CountRowPasses(std::int64_t rows) { counters_.row_passes += rows; }
+
+ private:
+  const DenoiserInfo info_;
+  Counters counters_;
+};
+
+struct SessionOptions {
+  // Changes results.
+  std::vector<Token> banned_tokens;  // logits -infinity, besides the mask token's (EOS policy `forbid`)
+  // Changes only speed.
+  int threads = 1;
+};
+
+class Denoiser {
+ public:
+  virtual ~Denoiser() = default;
+  Denoiser() = default;
+  Denoiser(const Denoiser&) = delete;
+  Denoiser& operator=(const Denoiser&) = delete;
+
+  virtual const DenoiserInfo& info() const = 0;
+
+  /// Throws Error when every token is banned. The session keeps no reference to `options`; the denoiser
+  /// must outlive its sessions.
+  virtual std::unique_ptr<DenoiserSession> NewSession(const SessionOptions& options) const = 0;
+};
+
+}  // namespace punt

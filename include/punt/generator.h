@@ -1,0 +1,99 @@
+// The generation loop: predict, propose, score, plan, apply, observe; until the canvas is full.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "punt/canvas.h"
+#include "punt/denoiser.h"
+#include "punt/planner.h"
+#include "punt/sampler.h"
+#include "punt/score.h"
+#include "punt/trace.h"
+
+namespace punt {
+
+/// What to do with proposals of an end-of-sequence token.
+///   kNone          nothing
+///   kDeprioritise  their positions come last
+///   kForbid        they cannot be proposed (needs a session with these tokens banned: see BannedTokens)
+enum class EosPolicy { kNone, kDeprioritise, kForbid };
+
+std::string_view Name(EosPolicy policy);
+EosPolicy ParseEosPolicy(std::string_view name);
+
+/// The tokens that a session for this policy must ban.
+std::vector<Token> BannedTokens(EosPolicy policy, const DenoiserInfo& info);
+
+/// Where proposals come from. The default draws them from the model; tests and analyses force them.
+class Proposer {
+ public:
+  virtual ~Proposer() = default;
+  /// One proposal per row, confidence not set.
+  virtual std::vector<Proposal> Propose(DenoiserSession& session, const PassRef& pass, std::span<const Position> rows,
+                                        const StreamKey& key) const = 0;
+};
+
+/// Draws from the model. Throws Error on options out of range.
+std::shared_ptr<const Proposer> MakeProposer(const ProposalOptions& options);
+
+/// Everything that decides the result. planner, score and proposer must be set (MakeRecipe does).
+struct Recipe {
+  std::shared_ptr<const Planner> planner;
+  std::shared_ptr<const Score> score;
+  std::shared_ptr<const Proposer> proposer;
+  EosPolicy eos = EosPolicy::kNone;
+  int window = 0;           // semi-autoregressive blocks of so many generated positions, left to right; 0: one block
+  std::uint64_t seed = 0;
+  std::uint64_t sample = 0;
+  std::int64_t max_steps = 0;  // 0: no limit
+  std::int64_t max_nfe = 0;    // 0: no limit; never exceeded, not even within a step
+};
+
+/// A recipe from specs. An empty score means the denoiser's own default.
+Recipe MakeRecipe(std::string_view planner, std::string_view score, const ProposalOptions& proposal,
+                  const DenoiserInfo& info);
+
+struct GenerateResult {
+  std::vector<Token> tokens;  // the whole canvas. After an early stop on EOS what was masked behind it is EOS;
+                              // after a limit or a cancellation masks remain
+  StopReason stop = StopReason::kFull;
+  int steps = 0;
+  int committed = 0;  // generated positions that hold a token a planner committed
+  Counters counters;  // what this run cost
+  double seconds = 0;
+
+  /// Tokens committed per forward pass.
+  double tokens_per_forward() const {
+    return counters.nfe() == 0 ? 0.0 : static_cast<double>(committed) / static_cast<double>(counters.nfe());
+  }
+};
+
+/// Optional company of a run.
+struct Company {
+  Observer* observer = nullptr;
+  const std::atomic<bool>* cancel = nullptr;  // checked before every forward pass
+  std::string model_name = {};                // for the trace header, as are the next two
+  std::string planner_spec = {};
+  std::string score_spec = {};
+  ProposalOptions proposal = {};
+};
+
+/// Generates one sequence. Throws Error when the recipe does not fit: a window larger than the number of
+/// positions to generate, a canvas longer than the model takes, a planner whose needs the denoiser cannot
+/// meet. A canvas without masks is returned as it is, at no cost.
+GenerateResult Generate(DenoiserSession& session, Canvas canvas, const Recipe& recipe, const Company& company = {});
+
+/// Generates several sequences whose forward passes run together in batches: sequence i has sample number
+/// recipe.sample + i, and its result is the one that Generate alone would give. Companies are per
+/// sequence (empty, or one each); observers are called from different threads.
+std::vector<GenerateResult> GenerateBatch(const Denoiser& denoiser, const SessionOptions& session_options,
+                                          std::span<const Canvas> canvases, const Recipe& recipe,
+                                          std::span<const Company> companies = {});
+
+}  // namespace punt

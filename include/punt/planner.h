@@ -1,0 +1,114 @@
+// Planners: which positions are committed in a step (and which go back to the mask).
+//
+// A planner sees the proposals of all masked positions, best first, the canvas with its history, and a
+// probe through which it may ask what the model would say if some proposals were revealed. It returns a
+// Plan. Planners are const and stateless: everything they remember is in the canvas, everything they
+// draw is keyed, so a plan is a pure function of the view.
+//
+// Adding one: a file src/plan/<name>.cc with its essay, one row in src/plan/registry.cc. The conformance
+// tests, help, JSON listings and sweeps find it there.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "punt/canvas.h"
+#include "punt/denoiser.h"
+#include "punt/sampler.h"
+#include "punt/spec.h"
+
+namespace punt {
+
+/// What-if questions about the current step. Every call to Reveal is one dependent call; every reveal in
+/// it is one test pass.
+class Probe {
+ public:
+  virtual ~Probe() = default;
+
+  /// The base canvas with the proposals at `anchors` revealed and everything else as it is.
+  struct Reveal {
+    std::span<const Position> anchors;
+    std::span<const Position> rows;  // rows that will be read from the pass
+  };
+
+  virtual std::vector<PassRef> Run(std::span<const Reveal> reveals) = 0;
+
+  /// D(base row, row of `test`) at each of `rows`.
+  virtual std::vector<double> Divergences(const PassRef& test, std::span<const Position> rows,
+                                          const DivergenceOptions& options) = 0;
+
+  /// Entropy in nats of the rows of `test`.
+  virtual std::vector<double> Entropies(const PassRef& test, std::span<const Position> rows) = 0;
+};
+
+/// What a planner is shown. Spans live until Decide returns.
+struct StepView {
+  const Canvas& canvas;
+  std::span<const Position> scope;      // positions that this window (or the whole generation) fills, ascending
+  int scope_step = 0;                   // steps since the scope was entered; schedules run on this clock
+  std::span<const Proposal> proposals;  // masked positions of the scope, highest confidence first, ties: lower position
+  std::span<const Proposal> revealed;   // filled ones, ascending position; only if needs().revealed_rows
+  StreamKey key;                        // with Purpose::kPlan for the planner's own draws
+  Probe& probe;
+
+  /// Share of the scope that is committed already, 0..1.
+  double fraction() const {
+    return scope.empty() ? 1.0 : 1.0 - static_cast<double>(proposals.size()) / static_cast<double>(scope.size());
+  }
+};
+
+/// One independence test, for the trace.
+struct Round {
+  int level = 0;                   // bit (iterative, parallel) or depth (recursive), counted from the first
+  std::vector<Position> anchors;   // confidence order
+  std::vector<Position> tests;     // confidence order
+  std::vector<double> divergences;  // one per test
+  std::vector<bool> kept;          // one per test: divergence <= epsilon
+  double epsilon = 0;
+};
+
+struct Plan {
+  std::vector<Position> commit;  // masked positions, confidence order, no repeats
+  std::vector<Position> remask;  // generated positions that are not masked
+  std::vector<Round> rounds;
+  PassRef next_base;             // a pass over exactly the canvas that this plan leads to, if one was run
+};
+
+/// What the loop must provide for a planner.
+struct PlannerNeeds {
+  bool revealed_rows = false;   // proposals for positions already filled
+  int divergence_history = 0;   // inter-step divergences to keep per position
+  bool attention_maps = false;
+  bool attention_masks = false;
+};
+
+class Planner {
+ public:
+  virtual ~Planner() = default;
+  /// `view.proposals` is not empty.
+  virtual Plan Decide(const StepView& view) const = 0;
+  virtual PlannerNeeds needs() const { return {}; }
+};
+
+struct PlannerRow {
+  std::string_view name;
+  std::string_view summary;
+  std::span<const ParamRow> params;
+  std::shared_ptr<const Planner> (*make)(const Params& params);
+  bool is_scheduled = false;  // may leave the canvas as it is in a step, and ends on its own clock
+  bool remasks = false;       // may take commits back
+};
+
+/// All planners, in the order of the documentation.
+std::span<const PlannerRow> Planners();
+
+/// Throws Error on an unknown name or key, or a value out of range, listing the valid ones.
+std::shared_ptr<const Planner> MakePlanner(std::string_view spec);
+
+/// The spec with all defaults written out. Throws as MakePlanner does.
+std::string CanonicalPlannerSpec(std::string_view spec);
+
+}  // namespace punt

@@ -1,0 +1,79 @@
+// From a row of log-probabilities to a proposal: which token a position would take, and how sure the
+// model is. Nothing here decides which positions are committed; that is the planner's business.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "punt/types.h"
+
+namespace punt {
+
+/// The two families of the field. They draw from the same law, but with different random numbers, and
+/// their original implementations differ in the order of temperature and filters.
+///   kLlada: argmax_v l_v - T ln(-ln u_v), Gumbel-max in float64, one u per vocabulary entry
+///   kDream: l/T, nucleus, top-k, softmax, inversion of one u
+enum class Convention { kLlada, kDream };
+
+/// Which distribution the fields of a Proposal describe.
+enum class ScoreOn { kUntempered, kTempered };
+
+/// All fields change results.
+struct ProposalOptions {
+  Convention convention = Convention::kLlada;
+  double temperature = 1.0;  // 0: argmax, lowest token on ties
+  double top_p = 1.0;        // nucleus on softmax(l/T): keeps the first token that crosses it; 1 switches off
+  int top_k = 0;             // keeps the k best after the nucleus; 0 switches off
+  ScoreOn score_on = ScoreOn::kUntempered;
+};
+
+/// Throws Error (bad input) naming the field: temperature >= 0 and finite, 0 < top_p <= 1, top_k >= 0.
+void Validate(const ProposalOptions& options);
+
+/// What a row says about its position. Probabilities are of the plain softmax of the logits (mask and
+/// banned tokens excluded), or of the tempered and filtered one when score_on says so.
+struct Proposal {
+  Position position = 0;
+  Token token = 0;          // y: what would be committed
+  Token top_token = 0;      // argmax, lowest token on ties
+  double token_prob = 0;    // p(y)
+  double top_prob = 0;      // p(1)
+  double second_prob = 0;   // p(2); 0 in a vocabulary of one
+  double entropy = 0;       // nats
+  double confidence = 0;    // phi, higher is more certain; set by a Score, not by the denoiser
+};
+
+/// Confidence of a proposal whose position must come last (EOS policy `deprioritise`).
+inline constexpr double kDeprioritised = -1e30;
+
+/// How far a row moved. base is p(.|x), new is p(.|x, y of the anchors).
+enum class Divergence { kKlBaseNew, kKlNewBase, kJs, kTv };
+
+/// All fields change results. The defaults compare the plain softmax of the logits, which keeps every
+/// divergence finite; a nucleus on the compared rows may give infinity (a token lost its support).
+struct DivergenceOptions {
+  Divergence kind = Divergence::kKlBaseNew;
+  double temperature = 1.0;
+  double top_p = 1.0;
+};
+
+/// Command-line values: "kl-base-new", "kl-new-base", "js", "tv"; "llada", "dream"; "untempered", "tempered".
+std::string_view Name(Divergence divergence);
+std::string_view Name(Convention convention);
+std::string_view Name(ScoreOn score_on);
+Convention ParseConvention(std::string_view name);
+ScoreOn ParseScoreOn(std::string_view name);
+
+// The deliberately naive twins of what sessions compute fused and vectorised. A row is normalised
+// log-probabilities of length V; -infinity marks impossible tokens. They allocate, sort, and use libm.
+Proposal ProposeFromRow(std::span<const double> log_probs, Position position, const ProposalOptions& options,
+                        const StreamKey& key);
+double DivergenceOfRows(std::span<const double> base, std::span<const double> fresh, const DivergenceOptions& options);
+
+/// The distribution that proposals are drawn from: softmax(l/T) after nucleus and top-k; for T = 0 all
+/// mass on the argmax. This is the law that enumeration sums over.
+std::vector<double> ProposalLaw(std::span<const double> log_probs, const ProposalOptions& options);
+
+}  // namespace punt

@@ -1,0 +1,115 @@
+// Traces: what happened in a run, event by event. The same events drive the live terminal view, replay,
+// analysis and streaming; on disk they are JSON lines, one event per line, version 1:
+//
+//   {"event":"run","version":1,"model":...,"planner":...,"canvas":[...],...}
+//   {"event":"pieces","pieces":{"3":"d",...}}             texts of tokens, before their first use
+//   {"event":"step","step":0,"base":"forward","positions":[...],"tokens":[...],"confidence":[...]}
+//   {"event":"round","step":0,"level":0,"epsilon":0.04,"anchors":[...],"tests":[...],"divergences":[...],"kept":[...]}
+//   {"event":"commit","step":0,"positions":[...],"tokens":[...],"confidence":[...],"remasked":[...],"nfe":{...}}
+//   {"event":"end","stop":"full","steps":...,"nfe":{...},"row_passes":...,"tokens":[...],"seconds":...}
+//
+// A file may hold several runs, one after another. Infinite divergences are written as null.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <map>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "punt/denoiser.h"
+#include "punt/planner.h"
+#include "punt/types.h"
+
+namespace punt {
+
+inline constexpr int kTraceVersion = 1;
+
+struct RunEvent {
+  std::string model;
+  std::string planner;  // canonical spec
+  std::string score;
+  std::uint64_t seed = 0;
+  std::uint64_t sample = 0;
+  double temperature = 0;
+  double top_p = 1;
+  int window = 0;  // 0: the whole generation is one window
+  Token mask_token = 0;
+  std::vector<Token> canvas;  // before the first step
+};
+
+/// Texts of tokens that later events use.
+struct PiecesEvent {
+  std::map<Token, std::string> pieces;
+};
+
+/// A step begins: proposals of all masked positions of the scope, highest confidence first.
+struct StepEvent {
+  int step = 0;
+  bool base_was_free = false;  // the base pass was one that had been run already
+  std::vector<Position> positions;
+  std::vector<Token> tokens;
+  std::vector<double> confidence;
+};
+
+struct RoundEvent {
+  int step = 0;
+  Round round;
+};
+
+/// A step ends.
+struct CommitEvent {
+  int step = 0;
+  std::vector<Position> positions;  // commit order
+  std::vector<Token> tokens;
+  std::vector<double> confidence;
+  std::vector<Position> remasked;
+  Counters counters;  // since the start of the run
+};
+
+enum class StopReason { kFull, kEos, kStepLimit, kNfeLimit, kCancelled };
+
+/// "full", "eos", "step-limit", "nfe-limit", "cancelled".
+std::string_view Name(StopReason reason);
+
+struct EndEvent {
+  StopReason stop = StopReason::kFull;
+  int steps = 0;
+  Counters counters;
+  std::vector<Token> tokens;  // the final canvas
+  double seconds = 0;
+};
+
+using TraceEvent = std::variant<RunEvent, PiecesEvent, StepEvent, RoundEvent, CommitEvent, EndEvent>;
+
+/// Receives the events of one run in order, on the thread that generates.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void On(const TraceEvent& event) = 0;
+};
+
+/// One line, no newline.
+std::string ToJsonLine(const TraceEvent& event);
+
+/// Throws Error naming what is wrong: not JSON, unknown event or version, a missing or mistyped field,
+/// lists of different lengths, a number out of range.
+TraceEvent FromJsonLine(std::string_view line);
+
+/// Writes events as they come; flushes after each. Throws Error (failed) when the stream goes bad.
+class TraceWriter : public Observer {
+ public:
+  explicit TraceWriter(std::ostream& out) : out_(out) {}
+  void On(const TraceEvent& event) override;
+
+ private:
+  std::ostream& out_;
+};
+
+/// Reads a whole trace. Errors carry `name` and the line number. A trace that stops in the middle of a
+/// run (no end event) is accepted: runs are written as they go, and may have been interrupted.
+std::vector<TraceEvent> ReadTrace(std::istream& in, std::string_view name);
+
+}  // namespace punt

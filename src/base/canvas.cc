@@ -1,0 +1,60 @@
+#include "punt/canvas.h"
+
+#include "base/check.h"
+
+namespace punt {
+
+Canvas::Canvas(std::vector<Token> tokens, Token mask_token, int vocab_size)
+    : tokens_(std::move(tokens)), mask_token_(mask_token), vocab_size_(vocab_size) {
+  if (tokens_.empty()) BadInput("the canvas is empty");
+  history_.resize(tokens_.size());
+  is_generated_.resize(tokens_.size());
+  for (std::size_t i = 0; i < tokens_.size(); ++i) {
+    if (tokens_[i] < 0 || tokens_[i] >= vocab_size) {
+      BadInput("token {} at position {} lies outside the vocabulary of {}", tokens_[i], i, vocab_size);
+    }
+    if (tokens_[i] != mask_token) continue;
+    is_generated_[i] = true;
+    generated_.push_back(static_cast<Position>(i));
+  }
+  masked_count_ = static_cast<int>(generated_.size());
+}
+
+std::vector<Position> Canvas::MaskedIn(std::span<const Position> scope) const {
+  std::vector<Position> masked;
+  for (Position position : scope) {
+    if (is_masked(position)) masked.push_back(position);
+  }
+  return masked;
+}
+
+void Canvas::Commit(const CommitRecord& record) {
+  Check(record.position >= 0 && record.position < length(), "a commit outside the canvas");
+  Check(is_masked(record.position), "a commit at a position that is not masked");
+  Check(record.token >= 0 && record.token < vocab_size_, "a commit of a token outside the vocabulary");
+  Check(record.token != mask_token_, "a commit of the mask token");
+  const auto index = static_cast<std::size_t>(record.position);
+  tokens_[index] = record.token;
+  history_[index].commit_step = record.step;
+  history_[index].commit_confidence = record.confidence;
+  history_[index].commit_prob = record.prob;
+  --masked_count_;
+}
+
+void Canvas::Remask(Position position) {
+  Check(position >= 0 && position < length(), "a remask outside the canvas");
+  const auto index = static_cast<std::size_t>(position);
+  Check(is_generated_[index], "a remask of the prompt");
+  Check(!is_masked(position), "a remask of a masked position");
+  tokens_[index] = mask_token_;
+  history_[index] = {};
+  ++masked_count_;
+}
+
+void Canvas::RecordDivergence(Position position, double divergence, int keep) {
+  std::vector<double>& recent = history_[static_cast<std::size_t>(position)].divergences;
+  recent.push_back(divergence);
+  if (recent.size() > static_cast<std::size_t>(keep)) recent.erase(recent.begin());
+}
+
+}  // namespace punt

@@ -1,0 +1,177 @@
+#include "punt/generator.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/check.h"
+#include "generate/step.h"
+
+namespace punt {
+namespace {
+
+class ModelProposer : public Proposer {
+ public:
+  explicit ModelProposer(const ProposalOptions& options) : options_(options) {}
+
+  std::vector<Proposal> Propose(DenoiserSession& session, const PassRef& pass, std::span<const Position> rows,
+                                const StreamKey& key) const override {
+    std::vector<Proposal> proposals(rows.size());
+    const ProposalRequest request{.pass = pass.get(), .rows = rows, .options = &options_, .key = key, .out = proposals};
+    session.Propose({&request, 1});
+    return proposals;
+  }
+
+ private:
+  ProposalOptions options_;
+};
+
+void CheckFits(const Recipe& recipe, const Canvas& canvas, const DenoiserInfo& info) {
+  Check(recipe.planner != nullptr && recipe.score != nullptr && recipe.proposer != nullptr, "an incomplete recipe");
+  const int to_generate = static_cast<int>(canvas.generated().size());
+  if (canvas.length() > info.max_length) {
+    BadInput("a canvas of {} tokens exceeds the {} that {} takes", canvas.length(), info.max_length, info.name);
+  }
+  if (recipe.window < 0) BadInput("the window must not be negative, got {}", recipe.window);
+  if (recipe.window > to_generate && to_generate > 0) {
+    BadInput("the window of {} is larger than the {} positions to generate", recipe.window, to_generate);
+  }
+  const PlannerNeeds needs = recipe.planner->needs();
+  if (needs.attention_maps && !info.has_attention_maps) {
+    BadInput("the planner needs attention maps, which {} does not give", info.name);
+  }
+  if (needs.attention_masks && !info.has_attention_masks) {
+    BadInput("the planner needs attention masks, which {} does not take", info.name);
+  }
+}
+
+bool IsEos(const DenoiserInfo& info, Token token) {
+  return std::find(info.eos_tokens.begin(), info.eos_tokens.end(), token) != info.eos_tokens.end();
+}
+
+/// The first generated EOS with nothing masked before it and no prompt behind it; -1 if there is none.
+Position SettledEos(const Canvas& canvas, const DenoiserInfo& info) {
+  if (canvas.generated().empty()) return -1;
+  // Everything from `tail` on is generated, so text that ends there ends the sequence.
+  Position tail = static_cast<Position>(canvas.length());
+  for (auto it = canvas.generated().rbegin(); it != canvas.generated().rend() && *it == tail - 1; ++it) tail = *it;
+  for (Position position : canvas.generated()) {
+    if (canvas.is_masked(position)) return -1;
+    if (position >= tail && IsEos(info, canvas.tokens()[static_cast<std::size_t>(position)])) return position;
+  }
+  return -1;
+}
+
+void EmitStep(Observer& observer, int step, const StepOutcome& outcome, const RunState& state, const Counters& spent) {
+  StepEvent begin{.step = step, .base_was_free = outcome.base_was_free};
+  for (const Proposal& proposal : outcome.proposals) {
+    begin.positions.push_back(proposal.position);
+    begin.tokens.push_back(proposal.token);
+    begin.confidence.push_back(proposal.confidence);
+  }
+  observer.On(begin);
+  for (const Round& round : outcome.plan.rounds) observer.On(RoundEvent{step, round});
+  CommitEvent end{.step = step, .remasked = outcome.plan.remask, .counters = spent};
+  for (Position position : outcome.plan.commit) {
+    end.positions.push_back(position);
+    end.tokens.push_back(state.canvas.tokens()[static_cast<std::size_t>(position)]);
+    end.confidence.push_back(state.canvas.history(position).commit_confidence);
+  }
+  observer.On(end);
+}
+
+RunEvent Header(const Canvas& canvas, const Recipe& recipe, const Company& company) {
+  return {.model = company.model_name,
+          .planner = company.planner_spec,
+          .score = company.score_spec,
+          .seed = recipe.seed,
+          .sample = recipe.sample,
+          .temperature = company.proposal.temperature,
+          .top_p = company.proposal.top_p,
+          .window = recipe.window,
+          .mask_token = canvas.mask_token(),
+          .canvas = {canvas.tokens().begin(), canvas.tokens().end()}};
+}
+
+GenerateResult Finish(const RunState& state, StopReason stop, const DenoiserInfo& info, const Counters& spent) {
+  GenerateResult result{.tokens = {state.canvas.tokens().begin(), state.canvas.tokens().end()},
+                        .stop = stop,
+                        .steps = state.step,
+                        .counters = spent};
+  for (Position position : state.canvas.generated()) result.committed += state.canvas.history(position).commit_step >= 0;
+  if (stop != StopReason::kEos) return result;
+  const auto eos = static_cast<std::size_t>(SettledEos(state.canvas, info));
+  std::replace(result.tokens.begin() + static_cast<std::ptrdiff_t>(eos), result.tokens.end(),
+               state.canvas.mask_token(), result.tokens[eos]);
+  return result;
+}
+
+}  // namespace
+
+std::string_view Name(EosPolicy policy) {
+  switch (policy) {
+    case EosPolicy::kNone: return "none";
+    case EosPolicy::kDeprioritise: return "deprioritise";
+    case EosPolicy::kForbid: return "forbid";
+  }
+  throw std::logic_error("EosPolicy");
+}
+
+EosPolicy ParseEosPolicy(std::string_view name) {
+  for (EosPolicy policy : {EosPolicy::kNone, EosPolicy::kDeprioritise, EosPolicy::kForbid}) {
+    if (name == Name(policy)) return policy;
+  }
+  BadInput("unknown EOS policy '{}'; valid: none, deprioritise, forbid", name);
+}
+
+std::vector<Token> BannedTokens(EosPolicy policy, const DenoiserInfo& info) {
+  return policy == EosPolicy::kForbid ? info.eos_tokens : std::vector<Token>{};
+}
+
+std::shared_ptr<const Proposer> MakeProposer(const ProposalOptions& options) {
+  Validate(options);
+  return std::make_shared<ModelProposer>(options);
+}
+
+Recipe MakeRecipe(std::string_view planner, std::string_view score, const ProposalOptions& proposal,
+                  const DenoiserInfo& info) {
+  return {.planner = MakePlanner(planner),
+          .score = MakeScore(score.empty() ? std::string_view(info.default_score) : score),
+          .proposer = MakeProposer(proposal)};
+}
+
+GenerateResult Generate(DenoiserSession& session, Canvas canvas, const Recipe& recipe, const Company& company) {
+  const auto start = std::chrono::steady_clock::now();
+  const DenoiserInfo& info = session.info();
+  CheckFits(recipe, canvas, info);
+  if (company.observer != nullptr) company.observer->On(Header(canvas, recipe, company));
+
+  Meter meter(session, recipe.max_nfe, company.cancel);
+  RunState state(std::move(canvas));
+  StopReason stop = StopReason::kFull;
+  try {
+    while (!state.canvas.is_full()) {
+      if (SettledEos(state.canvas, info) >= 0) {
+        stop = StopReason::kEos;
+        break;
+      }
+      if (recipe.max_steps > 0 && state.step >= recipe.max_steps) {
+        stop = StopReason::kStepLimit;
+        break;
+      }
+      const int step = state.step;
+      const StepOutcome outcome = TakeStep(meter, recipe, state);
+      if (company.observer != nullptr) EmitStep(*company.observer, step, outcome, state, meter.spent());
+    }
+  } catch (const Meter::Interrupted& interrupted) {
+    stop = interrupted.reason;
+  }
+
+  GenerateResult result = Finish(state, stop, info, meter.spent());
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (company.observer != nullptr) {
+    company.observer->On(EndEvent{stop, result.steps, result.counters, result.tokens, result.seconds});
+  }
+  return result;
+}
+
+}  // namespace punt

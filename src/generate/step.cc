@@ -1,0 +1,232 @@
+// One step reads like the paper's Section 2: predict, propose, score, plan, apply. What surrounds it here
+// is bookkeeping that no method should have to repeat: windows, the free base pass, the budget.
+//
+// The free base pass. A planner that probes may find that the canvas it leads to has been evaluated
+// already; it then hands that pass on. It is used only if it promises every row that the next step reads.
+// The same holds for a step that changed nothing (schedules do that): its base pass serves again. Results
+// are the same with and without; only NFE is lower. Tested by generator_test, punt_test, conformance_test.
+#include "generate/step.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace punt {
+namespace {
+
+Counters Minus(const Counters& a, const Counters& b) {
+  return {.base_passes = a.base_passes - b.base_passes,
+          .test_passes = a.test_passes - b.test_passes,
+          .calls = a.calls - b.calls,
+          .row_passes = a.row_passes - b.row_passes,
+          .rows_read = a.rows_read - b.rows_read};
+}
+
+std::vector<Position> Sorted(std::span<const Position> positions) {
+  std::vector<Position> sorted(positions.begin(), positions.end());
+  std::sort(sorted.begin(), sorted.end());
+  return sorted;
+}
+
+bool Contains(const std::vector<Position>& sorted, std::span<const Position> ascending) {
+  return std::includes(sorted.begin(), sorted.end(), ascending.begin(), ascending.end());
+}
+
+/// The planner's window into the model during one step.
+class StepProbe : public Probe {
+ public:
+  StepProbe(Meter& meter, const Canvas& canvas, const PassRef& base, std::span<const Proposal> proposals)
+      : meter_(meter), canvas_(canvas), base_(base), proposal_of_(canvas.tokens().size(), canvas.mask_token()) {
+    for (const Proposal& proposal : proposals) {
+      proposal_of_[static_cast<std::size_t>(proposal.position)] = proposal.token;
+    }
+  }
+
+  std::vector<PassRef> Run(std::span<const Reveal> reveals) override {
+    std::vector<std::vector<Token>> canvases;
+    std::vector<Query> queries;
+    canvases.reserve(reveals.size());
+    for (const Reveal& reveal : reveals) {
+      std::vector<Token>& tokens = canvases.emplace_back(canvas_.tokens().begin(), canvas_.tokens().end());
+      for (Position anchor : reveal.anchors) {
+        Check(canvas_.is_masked(anchor), "a probe reveals a position that is not masked");
+        tokens[static_cast<std::size_t>(anchor)] = proposal_of_[static_cast<std::size_t>(anchor)];
+      }
+      queries.push_back({.canvas = tokens, .rows = reveal.rows, .kind = PassKind::kTest, .base = base_.get()});
+    }
+    std::vector<PassRef> passes = meter_.Forward(queries);
+    for (std::size_t i = 0; i < passes.size(); ++i) runs_.push_back({passes[i], Sorted(reveals[i].rows)});
+    return passes;
+  }
+
+  std::vector<double> Divergences(const PassRef& test, std::span<const Position> rows,
+                                  const DivergenceOptions& options) override {
+    std::vector<double> divergences(rows.size());
+    const DivergenceRequest request{
+        .base = base_.get(), .fresh = test.get(), .rows = rows, .options = &options, .out = divergences};
+    meter_.session().Diverge({&request, 1});
+    return divergences;
+  }
+
+  std::vector<double> Entropies(const PassRef& test, std::span<const Position> rows) override {
+    const ProposalOptions greedy{.temperature = 0};
+    std::vector<Proposal> proposals(rows.size());
+    const ProposalRequest request{.pass = test.get(), .rows = rows, .options = &greedy, .key = {}, .out = proposals};
+    meter_.session().Propose({&request, 1});
+    std::vector<double> entropies;
+    for (const Proposal& proposal : proposals) entropies.push_back(proposal.entropy);
+    return entropies;
+  }
+
+  /// The rows that a pass of this step promises.
+  const std::vector<Position>& RowsOf(const PassRef& pass) const {
+    for (const Ran& ran : runs_) {
+      if (ran.pass == pass) return ran.rows;
+    }
+    throw std::logic_error("internal error: a plan hands on a pass that its probe did not run");
+  }
+
+ private:
+  struct Ran {
+    PassRef pass;
+    std::vector<Position> rows;
+  };
+
+  Meter& meter_;
+  const Canvas& canvas_;
+  const PassRef& base_;
+  std::vector<Token> proposal_of_;
+  std::vector<Ran> runs_;
+};
+
+PassRef Predict(Meter& meter, const RunState& state, std::span<const Position> rows, bool* was_free) {
+  *was_free = state.next_base != nullptr && Contains(state.next_base_rows, rows);
+  if (*was_free) {
+    const std::span<const Token> seen = state.next_base->canvas();
+    Check(std::equal(seen.begin(), seen.end(), state.canvas.tokens().begin(), state.canvas.tokens().end()),
+          "a plan handed on a pass over another canvas");
+    return state.next_base;
+  }
+  const Query query{.canvas = state.canvas.tokens(), .rows = rows, .kind = PassKind::kBase};
+  return meter.Forward({&query, 1}).front();
+}
+
+void SetConfidence(std::vector<Proposal>& proposals, const Recipe& recipe, const DenoiserInfo& info, int length,
+                   const StreamKey& key) {
+  for (Proposal& proposal : proposals) {
+    proposal.confidence = recipe.score->Confidence(proposal, length, key);
+    const bool is_eos = std::find(info.eos_tokens.begin(), info.eos_tokens.end(), proposal.token) != info.eos_tokens.end();
+    if (is_eos && recipe.eos == EosPolicy::kDeprioritise) proposal.confidence = kDeprioritised;
+  }
+}
+
+/// KL(p_now || p_before) of the masked positions, for planners that wait until predictions settle.
+void WatchDivergences(Meter& meter, RunState& state, const PassRef& base, std::span<const Position> masked, int keep) {
+  if (state.previous_base == nullptr) return;
+  const DivergenceOptions options{.kind = Divergence::kKlNewBase};
+  std::vector<double> divergences(masked.size());
+  const DivergenceRequest request{
+      .base = state.previous_base.get(), .fresh = base.get(), .rows = masked, .options = &options, .out = divergences};
+  meter.session().Diverge({&request, 1});
+  for (std::size_t i = 0; i < masked.size(); ++i) state.canvas.RecordDivergence(masked[i], divergences[i], keep);
+}
+
+void Apply(RunState& state, const StepOutcome& outcome) {
+  std::vector<const Proposal*> proposal_at(state.canvas.tokens().size(), nullptr);
+  for (const Proposal& proposal : outcome.proposals) proposal_at[static_cast<std::size_t>(proposal.position)] = &proposal;
+  for (Position position : outcome.plan.remask) state.canvas.Remask(position);
+  for (Position position : outcome.plan.commit) {
+    const Proposal* proposal = proposal_at.at(static_cast<std::size_t>(position));
+    Check(proposal != nullptr, "a plan commits a position without a proposal");
+    state.canvas.Commit({.position = position,
+                         .token = proposal->token,
+                         .step = state.step,
+                         .confidence = proposal->confidence,
+                         .prob = proposal->token_prob});
+  }
+}
+
+/// Enters the next window when the current one is full.
+std::span<const Position> CurrentScope(const Recipe& recipe, RunState& state) {
+  std::span<const Position> scope = ScopeOf(state.canvas, recipe.window, state.scope_index);
+  while (state.canvas.MaskedIn(scope).empty()) {
+    scope = ScopeOf(state.canvas, recipe.window, ++state.scope_index);
+    state.scope_start_step = state.step;
+  }
+  return scope;
+}
+
+/// Best first; what belongs to positions that are filled already goes to `revealed`.
+void RankAndSplit(const Canvas& canvas, std::vector<Proposal>& proposals, std::vector<Proposal>& revealed) {
+  const auto filled = std::stable_partition(proposals.begin(), proposals.end(), [&](const Proposal& proposal) {
+    return canvas.is_masked(proposal.position);
+  });
+  revealed.assign(filled, proposals.end());
+  proposals.erase(filled, proposals.end());
+  std::sort(proposals.begin(), proposals.end(), [](const Proposal& a, const Proposal& b) {
+    return a.confidence != b.confidence ? a.confidence > b.confidence : a.position < b.position;
+  });
+}
+
+/// What the next step may start from instead of a forward pass.
+void KeepNextBase(RunState& state, const Plan& plan, const StepProbe& probe, const PassRef& base,
+                  const std::vector<Position>& rows) {
+  const bool unchanged = plan.commit.empty() && plan.remask.empty();
+  state.next_base = unchanged ? base : plan.next_base;
+  if (state.next_base != nullptr) state.next_base_rows = unchanged ? rows : probe.RowsOf(plan.next_base);
+}
+
+}  // namespace
+
+Meter::Meter(DenoiserSession& session, std::int64_t max_nfe, const std::atomic<bool>* cancel)
+    : session_(session), start_(session.counters()), max_nfe_(max_nfe), cancel_(cancel) {}
+
+std::vector<PassRef> Meter::Forward(std::span<const Query> queries) {
+  if (cancel_ != nullptr && cancel_->load(std::memory_order_relaxed)) throw Interrupted{StopReason::kCancelled};
+  const auto wanted = static_cast<std::int64_t>(queries.size());
+  if (max_nfe_ > 0 && spent().nfe() + wanted > max_nfe_) throw Interrupted{StopReason::kNfeLimit};
+  return session_.Forward(queries);
+}
+
+Counters Meter::spent() const { return Minus(session_.counters(), start_); }
+
+std::span<const Position> ScopeOf(const Canvas& canvas, int window, int index) {
+  const std::span<const Position> generated = canvas.generated();
+  if (window == 0) return generated;
+  const std::size_t begin = static_cast<std::size_t>(window) * static_cast<std::size_t>(index);
+  return generated.subspan(begin, std::min(static_cast<std::size_t>(window), generated.size() - begin));
+}
+
+StepOutcome TakeStep(Meter& meter, const Recipe& recipe, RunState& state) {
+  const std::span<const Position> scope = CurrentScope(recipe, state);
+  const std::vector<Position> masked = state.canvas.MaskedIn(scope);
+  const PlannerNeeds needs = recipe.planner->needs();
+  const std::vector<Position> rows = needs.revealed_rows ? std::vector(scope.begin(), scope.end()) : masked;
+  const StreamKey key{recipe.seed, recipe.sample, static_cast<std::uint64_t>(state.step)};
+  StepOutcome outcome;
+
+  const PassRef base = Predict(meter, state, rows, &outcome.base_was_free);
+  if (needs.divergence_history > 0) WatchDivergences(meter, state, base, masked, needs.divergence_history);
+
+  outcome.proposals = recipe.proposer->Propose(meter.session(), base, rows, key);
+  SetConfidence(outcome.proposals, recipe, meter.session().info(), state.canvas.length(), key);
+  std::vector<Proposal> revealed;
+  RankAndSplit(state.canvas, outcome.proposals, revealed);
+
+  StepProbe probe(meter, state.canvas, base, outcome.proposals);
+  outcome.plan = recipe.planner->Decide({.canvas = state.canvas,
+                                         .scope = scope,
+                                         .scope_step = state.step - state.scope_start_step,
+                                         .proposals = outcome.proposals,
+                                         .revealed = revealed,
+                                         .key = key,
+                                         .probe = probe});
+
+  KeepNextBase(state, outcome.plan, probe, base, rows);
+  Apply(state, outcome);
+  if (needs.divergence_history > 0) state.previous_base = base;
+  ++state.step;
+  return outcome;
+}
+
+}  // namespace punt

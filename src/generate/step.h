@@ -1,0 +1,61 @@
+// One step of generation, as a function of where a run stands. The loop in generator.cc calls it until
+// the canvas is full; the enumeration in analyze/law.cc calls it for every possible proposal.
+#pragma once
+
+#include <atomic>
+#include <span>
+#include <vector>
+
+#include "punt/generator.h"
+
+namespace punt {
+
+/// Where a run stands between two steps.
+struct RunState {
+  explicit RunState(Canvas initial) : canvas(std::move(initial)) {}
+
+  Canvas canvas;
+  int step = 0;
+  int scope_index = 0;       // which window is being filled
+  int scope_start_step = 0;  // the step in which it was entered
+  PassRef next_base;         // a pass over exactly this canvas, if one was run already
+  std::vector<Position> next_base_rows;  // the rows it promises
+  PassRef previous_base;     // of the step before, for planners that watch predictions settle
+};
+
+struct StepOutcome {
+  std::vector<Proposal> proposals;  // ranked, as the planner saw them
+  Plan plan;
+  bool base_was_free = false;
+};
+
+/// Forward passes under a budget. Throws Interrupted instead of running a pass too many or running on
+/// after a cancellation; Generate turns it into a stop reason. An exception, because it has to leave the
+/// planner from the middle of its probing.
+class Meter {
+ public:
+  struct Interrupted {
+    StopReason reason;
+  };
+
+  Meter(DenoiserSession& session, std::int64_t max_nfe, const std::atomic<bool>* cancel);
+
+  std::vector<PassRef> Forward(std::span<const Query> queries);
+  DenoiserSession& session() { return session_; }
+  Counters spent() const;
+
+ private:
+  DenoiserSession& session_;
+  Counters start_;
+  std::int64_t max_nfe_;
+  const std::atomic<bool>* cancel_;
+};
+
+/// Positions of window `index`, ascending; the whole generation when `window` is 0.
+std::span<const Position> ScopeOf(const Canvas& canvas, int window, int index);
+
+/// Predict, propose, score, plan, apply. The canvas of `state` must not be full. When Interrupted is thrown
+/// no token has changed.
+StepOutcome TakeStep(Meter& meter, const Recipe& recipe, RunState& state);
+
+}  // namespace punt

@@ -1,0 +1,92 @@
+#include "text/letters.h"
+
+#include <charconv>
+
+#include "base/check.h"
+
+namespace punt {
+namespace {
+
+constexpr Token kLetters = 26;
+
+/// Bytes of the UTF-8 character at the front of text; 0 when there is none (overlong and surrogate forms included).
+std::size_t CharacterBytes(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned>(static_cast<unsigned char>(text[i])); };
+  if (byte(0) < 0x80) return 1;
+  const std::size_t bytes = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : 2;
+  if (byte(0) < 0xc2 || byte(0) > 0xf4 || text.size() < bytes) return 0;
+  unsigned code = byte(0) & (0xffu >> (bytes + 1));
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if ((byte(i) & 0xc0u) != 0x80u) return 0;
+    code = code << 6 | (byte(i) & 0x3fu);
+  }
+  const bool overlong = (bytes == 3 && code < 0x800) || (bytes == 4 && code < 0x10000);
+  const bool surrogate = code >= 0xd800 && code < 0xe000;
+  return overlong || surrogate || code > 0x10ffff ? 0 : bytes;
+}
+
+[[noreturn]] void RefuseCharacter(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text.front());
+  const std::size_t bytes = CharacterBytes(text);
+  if (bytes == 0) BadInput("byte 0x{:02x} is not valid UTF-8", first);
+  if (first < 0x20 || first == 0x7f) BadInput("the character U+{:04X} is no token", first);
+  BadInput("the character '{}' is no token; tokens are a-z, A-Z, <number> and _ for the mask", text.substr(0, bytes));
+}
+
+}  // namespace
+
+LettersTokenizer::LettersTokenizer(int vocab_size, Token mask_token)
+    : vocab_size_(vocab_size), mask_token_(mask_token) {
+  Check(vocab_size > 0 && mask_token >= 0 && mask_token < vocab_size, "a tokenizer whose mask is no token");
+}
+
+std::string LettersTokenizer::Piece(Token token) const {
+  if (token < 0 || token >= vocab_size_) BadInput("token {} lies outside the vocabulary of {}", token, vocab_size_);
+  if (token == mask_token_) return "_";
+  if (token < kLetters) return std::string(1, static_cast<char>('a' + token));
+  if (token < 2 * kLetters) return std::string(1, static_cast<char>('A' + token - kLetters));
+  return fmt::format("<{}>", token);
+}
+
+std::string LettersTokenizer::Decode(std::span<const Token> tokens) const {
+  std::string text;
+  for (Token token : tokens) text += Piece(token);
+  return text;
+}
+
+std::vector<Token> LettersTokenizer::Encode(std::string_view text) const {
+  std::vector<Token> tokens;
+  while (!text.empty()) tokens.push_back(Next(text));
+  return tokens;
+}
+
+Token LettersTokenizer::Next(std::string_view& text) const {
+  const char first = text.front();
+  std::size_t length = 1;
+  Token token = -1;
+  if (first == '_') {
+    token = mask_token_;
+  } else if (first >= 'a' && first <= 'z') {
+    token = first - 'a';
+  } else if (first >= 'A' && first <= 'Z') {
+    token = first - 'A' + kLetters;
+  } else if (first == '<') {
+    const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), token);
+    length = static_cast<std::size_t>(end - text.data()) + 1;
+    if (error != std::errc() || end == text.data() + text.size() || *end != '>') {
+      BadInput("'<' must begin a token such as <{}>", 2 * kLetters);
+    }
+  } else {
+    RefuseCharacter(text);
+  }
+  const std::string_view piece = text.substr(0, length);
+  // The number of the mask is not a text: only '_' is.
+  if (token < 0 || token >= vocab_size_ || (token == mask_token_ && first != '_')) {
+    BadInput("'{}' lies outside the vocabulary of {} tokens", piece, vocab_size_ - 1);
+  }
+  if (Piece(token) != piece) BadInput("'{}' is written '{}'", piece, Piece(token));
+  text.remove_prefix(length);
+  return token;
+}
+
+}  // namespace punt

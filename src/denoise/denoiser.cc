@@ -1,0 +1,75 @@
+#include "punt/denoiser.h"
+
+#include "base/check.h"
+
+namespace punt {
+namespace {
+
+void CheckRows(std::span<const Position> rows, std::size_t length) {
+  for (Position row : rows) {
+    if (row < 0 || static_cast<std::size_t>(row) >= length) {
+      BadInput("row {} lies outside the canvas of length {}", row, length);
+    }
+  }
+}
+
+void CheckRead(const Pass* pass, std::span<const Position> rows, std::size_t out_size, std::size_t per_row) {
+  Check(pass != nullptr, "a read without a pass");
+  CheckRows(rows, pass->canvas().size());
+  Check(out_size == rows.size() * per_row, "a read whose output does not match its rows");
+}
+
+}  // namespace
+
+std::vector<PassRef> DenoiserSession::Forward(std::span<const Query> queries) {
+  for (const Query& query : queries) {
+    const std::size_t length = query.canvas.size();
+    if (length == 0) BadInput("the canvas is empty");
+    if (length > static_cast<std::size_t>(info_.max_length)) {
+      BadInput("a canvas of {} tokens exceeds the {} that {} takes", length, info_.max_length, info_.name);
+    }
+    for (Token token : query.canvas) {
+      if (token < 0 || token >= info_.vocab_size) {
+        BadInput("token {} lies outside the vocabulary of {}", token, info_.vocab_size);
+      }
+    }
+    CheckRows(query.rows, length);
+  }
+  if (queries.empty()) return {};
+  std::vector<PassRef> passes = DoForward(queries);
+  Check(passes.size() == queries.size(), "a session returned a wrong number of passes");
+  for (const Query& query : queries) {
+    (query.kind == PassKind::kBase ? counters_.base_passes : counters_.test_passes) += 1;
+  }
+  counters_.calls += 1;
+  return passes;
+}
+
+void DenoiserSession::Propose(std::span<const ProposalRequest> requests) {
+  for (const ProposalRequest& request : requests) {
+    CheckRead(request.pass, request.rows, request.out.size(), 1);
+    Check(request.options != nullptr, "a proposal request without options");
+    counters_.rows_read += static_cast<std::int64_t>(request.rows.size());
+  }
+  DoPropose(requests);
+}
+
+void DenoiserSession::Diverge(std::span<const DivergenceRequest> requests) {
+  for (const DivergenceRequest& request : requests) {
+    CheckRead(request.fresh, request.rows, request.out.size(), 1);
+    CheckRead(request.base, request.rows, request.out.size(), 1);
+    Check(request.options != nullptr, "a divergence request without options");
+    counters_.rows_read += static_cast<std::int64_t>(request.rows.size());
+  }
+  DoDiverge(requests);
+}
+
+void DenoiserSession::LogProbs(std::span<const LogProbRequest> requests) {
+  for (const LogProbRequest& request : requests) {
+    CheckRead(request.pass, request.rows, request.out.size(), static_cast<std::size_t>(info_.vocab_size));
+    counters_.rows_read += static_cast<std::int64_t>(request.rows.size());
+  }
+  DoLogProbs(requests);
+}
+
+}  // namespace punt

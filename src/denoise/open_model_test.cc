@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "denoise/exact_model.h"
+#include "punt/error.h"
+#include "punt/model.h"
+
+namespace punt {
+namespace {
+
+std::string Refusal(std::string_view name) {
+  try {
+    OpenModel(name);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kBadInput);
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(OpenModelTest, OpensEveryToyByItsNameAlone) {
+  ASSERT_EQ(Toys().size(), 5u);
+  for (const ToyRow& row : Toys()) {
+    const Model model = OpenModel(fmt::format("toy:{}", row.name));
+    EXPECT_NE(dynamic_cast<const ExactDenoiser*>(model.denoiser.get()), nullptr);
+    EXPECT_FALSE(row.summary.empty());
+    for (const ParamRow& param : row.params) EXPECT_FALSE(param.help.empty()) << param.key;
+  }
+}
+
+TEST(OpenModelTest, NamesAreCompleteAndOpenTheSameModel) {
+  for (const ToyRow& row : Toys()) {
+    const Model model = OpenModel(fmt::format("toy:{},vocab=3,seed=5", row.name));
+    for (const ParamRow& param : row.params) {
+      EXPECT_NE(model.name.find(fmt::format(",{}=", param.key)), std::string::npos) << model.name;
+    }
+    EXPECT_EQ(model.name, model.denoiser->info().name);
+    const Model again = OpenModel(model.name);
+    EXPECT_EQ(again.name, model.name);
+    const auto& a = dynamic_cast<const ExactDenoiser&>(*model.denoiser).model();
+    const auto& b = dynamic_cast<const ExactDenoiser&>(*again.denoiser).model();
+    ASSERT_EQ(a.length(), b.length());
+    const std::vector<Token> canvas = {3, 0, 3, 1};
+    std::vector<double> rows_a(12);
+    std::vector<double> rows_b(12);
+    a.Conditionals(canvas, rows_a);
+    b.Conditionals(canvas, rows_b);
+    EXPECT_EQ(rows_a, rows_b);
+  }
+}
+
+TEST(OpenModelTest, KeysReachTheModel) {
+  const Model model = OpenModel("toy:markov,length=40,vocab=8,seed=1,coupling=0.9,permute=true,eos=7");
+  EXPECT_EQ(model.name, "toy:markov,length=40,vocab=8,seed=1,coupling=0.9,concentration=1,permute=true,eos=7");
+  EXPECT_EQ(model.denoiser->info().max_length, 40);
+  EXPECT_EQ(model.denoiser->info().vocab_size, 9);
+  EXPECT_EQ(model.denoiser->info().eos_tokens, (std::vector<Token>{7}));
+  EXPECT_EQ(model.tokenizer->Decode(std::vector<Token>{0, 7, 8}), "ah_");
+}
+
+TEST(OpenModelTest, ErrorsSayWhatIsValid) {
+  for (const char* name : {"", "llada", "toy", "markov", "TOY:markov", " toy:markov"}) {
+    const std::string refusal = Refusal(name);
+    EXPECT_NE(refusal.find(fmt::format("unknown model '{}'", name)), std::string::npos) << refusal;
+    for (const ToyRow& row : Toys()) EXPECT_NE(refusal.find(fmt::format("toy:{}", row.name)), std::string::npos);
+  }
+  for (const char* name : {"toy:", "toy:chain", "toy:markov:length=3", "toy:,length=3"}) {
+    const std::string refusal = Refusal(name);
+    EXPECT_NE(refusal.find("unknown toy model"), std::string::npos) << refusal;
+    for (const ToyRow& row : Toys()) EXPECT_NE(refusal.find(row.name), std::string::npos);
+  }
+  const std::string key = Refusal("toy:markov,size=3");
+  EXPECT_NE(key.find("'size'"), std::string::npos) << key;
+  EXPECT_NE(key.find("length, vocab, seed"), std::string::npos) << key;
+  for (const char* name :
+       {"toy:markov,", "toy:markov,length", "toy:markov,length=", "toy:markov,length=0", "toy:markov,length=1,length=2",
+        "toy:markov,vocab=1.5", "toy:markov,seed=-1", "toy:product,vocab=3,eos=3", "toy:joint,length=9"}) {
+    EXPECT_NE(Refusal(name), "accepted") << name;
+  }
+}
+
+}  // namespace
+}  // namespace punt

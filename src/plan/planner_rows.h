@@ -1,0 +1,25 @@
+// The rows of the planner registry, one per file of this folder. registry.cc puts them in order.
+#pragma once
+
+#include "punt/planner.h"
+
+namespace punt {
+
+extern const PlannerRow kPuntRow;
+extern const PlannerRow kTopKRow;
+extern const PlannerRow kEntropyBoundRow;
+extern const PlannerRow kDilatedRow;
+extern const PlannerRow kLeftToRightRow;
+extern const PlannerRow kRandomRow;
+extern const PlannerRow kThresholdRow;
+extern const PlannerRow kFactorRow;
+extern const PlannerRow kTimestepRow;
+extern const PlannerRow kHaltonRow;
+extern const PlannerRow kKlassRow;
+extern const PlannerRow kRemdmRow;
+extern const PlannerRow kP2Row;
+extern const PlannerRow kInfoGainRow;
+extern const PlannerRow kSpacingRow;
+extern const PlannerRow kHybridRow;
+
+}  // namespace punt

@@ -1,0 +1,112 @@
+#include <filesystem>
+
+#include "plan/testing.h"
+
+namespace punt {
+namespace {
+
+TEST(Registry, EveryPlannerIsMadeWithItsDefaults) {
+  for (const PlannerRow& row : Planners()) {
+    EXPECT_NE(MakePlanner(row.name), nullptr) << row.name;
+    EXPECT_FALSE(row.summary.empty()) << row.name;
+    for (const ParamRow& param : row.params) {
+      const std::string value(param.default_value);
+      const std::string wrapped = param.kind == ParamKind::kSpec ? "(" + value + ")" : value;
+      const std::string spec = std::string(row.name) + ":" + std::string(param.key) + "=" + wrapped;
+      EXPECT_EQ(WhyRefused(spec), "");
+      EXPECT_FALSE(param.help.empty()) << spec;
+    }
+  }
+}
+
+TEST(Registry, PuntIsFirstAndNamesAreUnique) {
+  std::set<std::string_view> names;
+  for (const PlannerRow& row : Planners()) names.insert(row.name);
+  EXPECT_EQ(names.size(), Planners().size());
+  EXPECT_EQ(Planners().front().name, "punt");
+}
+
+// One algorithm, one file, one row: the name is the file's stem.
+TEST(Registry, EveryRowHasItsFile) {
+  for (const PlannerRow& row : Planners()) {
+    std::string stem(row.name);
+    std::replace(stem.begin(), stem.end(), '-', '_');
+    const std::filesystem::path folder = std::filesystem::path(PUNT_SOURCE_DIR) / "src" / "plan";
+    EXPECT_TRUE(std::filesystem::exists(folder / (stem + ".cc"))) << stem;
+    EXPECT_TRUE(std::filesystem::exists(folder / (stem + "_test.cc"))) << stem;
+  }
+}
+
+TEST(Registry, UnknownNamesAndKeysListTheValidOnes) {
+  const std::string name = WhyRefused("top-p");
+  EXPECT_NE(name.find("'top-p'"), std::string::npos) << name;
+  for (const PlannerRow& row : Planners()) {
+    EXPECT_NE(name.find(row.name), std::string::npos);
+    const std::string key = WhyRefused(std::string(row.name) + ":colour=red");
+    EXPECT_NE(key.find("colour"), std::string::npos) << key;
+    for (const ParamRow& param : row.params) EXPECT_NE(key.find(param.key), std::string::npos) << key;
+  }
+}
+
+TEST(Registry, ValuesOutOfRangeAreRefused) {
+  for (const PlannerRow& row : Planners()) {
+    for (const ParamRow& param : row.params) {
+      std::vector<std::string> bad = {"nonsense"};
+      if (param.kind == ParamKind::kReal || param.kind == ParamKind::kInteger) {
+        bad = {"nonsense", "nan", "inf", std::to_string(param.min - 1), std::to_string(param.max + 1)};
+      }
+      if (param.kind == ParamKind::kInteger) bad.push_back(std::to_string(param.min) + "5");
+      for (const std::string& value : bad) {
+        const std::string spec = std::string(row.name) + ":" + std::string(param.key) + "=" + value;
+        const std::string why = WhyRefused(spec);
+        EXPECT_FALSE(why.empty()) << spec;
+        EXPECT_EQ(why.find('\n'), std::string::npos) << why;
+      }
+    }
+  }
+}
+
+TEST(Registry, CanonicalWritesEverythingOut) {
+  EXPECT_EQ(CanonicalPlannerSpec("top-k"), "top-k:k=1");
+  EXPECT_EQ(CanonicalPlannerSpec("entropy-bound:unit=bits"), "entropy-bound:gamma=0.1,unit=bits");
+  EXPECT_EQ(CanonicalPlannerSpec("left-to-right"), "left-to-right");
+  EXPECT_EQ(CanonicalPlannerSpec("spacing:planner=(top-k)"), "spacing:planner=(top-k:k=1),gap=2");
+  EXPECT_EQ(CanonicalPlannerSpec("hybrid:then=(spacing:planner=(random)),at=0.3"),
+            "hybrid:first=(top-k:k=1),then=(spacing:planner=(random:k=1),gap=2),at=0.3");
+}
+
+TEST(Registry, CanonicalIsAFixedPoint) {
+  for (const PlannerRow& row : Planners()) {
+    const std::string canonical = CanonicalPlannerSpec(row.name);
+    EXPECT_EQ(CanonicalPlannerSpec(canonical), canonical);
+    for (const ParamRow& param : row.params) EXPECT_NE(canonical.find(param.key), std::string::npos);
+  }
+}
+
+TEST(Registry, CanonicalRefusesWhatMakingRefuses) {
+  EXPECT_THROW(CanonicalPlannerSpec("spacing:planner=(top-k:k=0)"), Error);
+  EXPECT_THROW(CanonicalPlannerSpec("remdm:t_on=0.1,t_off=0.2"), Error);
+  EXPECT_THROW(CanonicalPlannerSpec(""), Error);
+}
+
+TEST(Registry, NestedErrorsNameTheNestedPlanner) {
+  EXPECT_NE(WhyRefused("spacing:planner=(top-k:k=0)").find("planner top-k"), std::string::npos);
+  EXPECT_NE(WhyRefused("hybrid:first=(nope)").find("nope"), std::string::npos);
+}
+
+TEST(Registry, NestingHasALimit) {
+  const auto nested = [](int depth, bool with_parentheses) {
+    std::string spec = "top-k";
+    for (int i = 0; i < depth; ++i)
+      spec = with_parentheses ? "spacing:planner=(" + spec + ")" : "spacing:planner=" + spec;
+    return spec;
+  };
+  for (bool with_parentheses : {true, false}) {
+    EXPECT_EQ(WhyRefused(nested(8, with_parentheses)), "");
+    EXPECT_NE(WhyRefused(nested(9, with_parentheses)).find("nest"), std::string::npos);
+    EXPECT_NE(WhyRefused(nested(3000, with_parentheses)).find("nest"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace punt

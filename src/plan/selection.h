@@ -1,0 +1,38 @@
+// What several planners share when they choose among proposals. Everything keeps the confidence order of
+// the proposals it is given, so that a plan's commits come out in that order.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "punt/planner.h"
+
+namespace punt {
+
+/// p(y), or 0 for a proposal that must come last (EOS policy `deprioritise`): methods that compare
+/// probabilities rather than ranks would otherwise not notice the policy.
+double TokenProb(const Proposal& proposal);
+
+std::vector<Position> PositionsOf(std::span<const Proposal> proposals);
+
+/// Positions of the proposals that are marked, in the order of the proposals.
+std::vector<Position> PositionsWhere(std::span<const Proposal> proposals, const std::vector<bool>& marked);
+
+/// Marks the `count` largest keys (all, if there are fewer). Ties: the earlier one.
+std::vector<bool> MarkLargest(std::span<const double> keys, std::size_t count);
+
+/// Where `position` stands in the ascending scope; std::logic_error if it does not.
+std::size_t ScopeIndex(std::span<const Position> scope, Position position);
+
+/// floor(x) of a count x >= 0, where x that is whole in exact arithmetic must not lose one to rounding.
+std::size_t WholePart(double x);
+
+/// The registry's `make` of a planner that is constructed from its parameters.
+template <typename P>
+std::shared_ptr<const Planner> Make(const Params& params) {
+  return std::make_shared<P>(params);
+}
+
+}  // namespace punt

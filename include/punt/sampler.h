@@ -29,6 +29,10 @@ struct ProposalOptions {
   ScoreOn score_on = ScoreOn::kUntempered;
 };
 
+/// The nucleus keeps a token while the mass before it is at most top_p * (1 + this): round probabilities do
+/// land exactly on top_p, and the order in which they are summed must not decide then.
+inline constexpr double kNucleusSlack = 1e-12;
+
 /// Throws Error (bad input) naming the field: temperature >= 0 and finite, 0 < top_p <= 1, top_k >= 0.
 void Validate(const ProposalOptions& options);
 

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "base/check.h"
-#include "denoise/batch_hub.h"
+#include "generate/batch_hub.h"
 #include "punt/generator.h"
 
 namespace punt {

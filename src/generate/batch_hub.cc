@@ -1,0 +1,190 @@
+// A barrier whose last arrival works for everybody.
+//
+// Calls wait on one list under one mutex. Whoever finds that the list is as long as the number of
+// participants runs a round: it holds the mutex while it does, which costs nobody anything, because everybody
+// else waits for the round to end. A round takes one kind of call off the list, the cheap ones first: a
+// participant that still has rows to read may want a pass afterwards, and should be in the same batch as those
+// that want one already. Each round completes at least one call, so there is no deadlock; a participant that
+// leaves shortens the barrier and wakes the rest.
+//
+// Batches are put together in the order of joining, so they do not depend on which thread came first.
+//
+// Tested by batch_hub_test.cc, also under ThreadSanitizer.
+#include "generate/batch_hub.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace punt {
+namespace {
+
+/// In the order in which kinds are run.
+using Requests = std::variant<std::span<const ProposalRequest>, std::span<const DivergenceRequest>,
+                              std::span<const LogProbRequest>, std::span<const Query>>;
+
+struct Call {
+  int participant = 0;
+  Requests requests;
+  std::vector<PassRef> passes;  // results, of queries only
+  std::int64_t row_passes = 0;
+  std::exception_ptr failure;
+  bool done = false;
+};
+
+}  // namespace
+
+class BatchHub::Table {
+ public:
+  explicit Table(DenoiserSession& shared) : shared_(shared) {}
+
+  const DenoiserInfo& info() const { return shared_.info(); }
+
+  int Enter() {
+    std::lock_guard lock(mutex_);
+    ++participants_;
+    return next_participant_++;
+  }
+
+  void Leave() {
+    {
+      std::lock_guard lock(mutex_);
+      --participants_;
+    }
+    changed_.notify_all();
+  }
+
+  /// Returns when the call is done; throws its failure.
+  void Run(Call& call) {
+    {
+      std::unique_lock lock(mutex_);
+      waiting_.push_back(&call);
+      while (!call.done) {
+        if (waiting_.size() == participants_) {
+          RunRound();
+          changed_.notify_all();
+        } else {
+          changed_.wait(lock);
+        }
+      }
+    }
+    if (call.failure) std::rethrow_exception(call.failure);
+  }
+
+ private:
+  void RunRound() {
+    const auto by_kind = [](const Call* a, const Call* b) {
+      return std::pair(a->requests.index(), a->participant) < std::pair(b->requests.index(), b->participant);
+    };
+    std::sort(waiting_.begin(), waiting_.end(), by_kind);
+    const std::size_t kind = waiting_.front()->requests.index();
+    const auto end = std::find_if(waiting_.begin(), waiting_.end(),
+                                  [&](const Call* call) { return call->requests.index() != kind; });
+    const std::span<Call* const> calls(waiting_.begin(), end);
+    std::visit([&](auto requests) { RunTogether<typename decltype(requests)::element_type>(calls); },
+               waiting_.front()->requests);
+    for (Call* call : calls) call->done = true;
+    waiting_.erase(waiting_.begin(), end);
+  }
+
+  /// Request is const-qualified. Never throws: failures go to those who caused them.
+  template <typename Request>
+  void RunTogether(std::span<Call* const> calls) {
+    try {
+      RunMerged<Request>(calls);
+      return;
+    } catch (...) {
+      if (calls.size() == 1) {
+        calls.front()->failure = std::current_exception();
+        return;
+      }
+    }
+    for (std::size_t i = 0; i < calls.size(); ++i) RunTogether<Request>(calls.subspan(i, 1));
+  }
+
+  template <typename Request>
+  void RunMerged(std::span<Call* const> calls) {
+    std::vector<std::remove_const_t<Request>> merged;
+    for (const Call* call : calls) {
+      const auto requests = std::get<std::span<Request>>(call->requests);
+      merged.insert(merged.end(), requests.begin(), requests.end());
+    }
+    Perform(std::span<Request>(merged), calls);
+  }
+
+  void Perform(std::span<const ProposalRequest> merged, std::span<Call* const>) { shared_.Propose(merged); }
+  void Perform(std::span<const DivergenceRequest> merged, std::span<Call* const>) { shared_.Diverge(merged); }
+  void Perform(std::span<const LogProbRequest> merged, std::span<Call* const>) { shared_.LogProbs(merged); }
+
+  void Perform(std::span<const Query> merged, std::span<Call* const> calls) {
+    const std::int64_t before = shared_.counters().row_passes;
+    std::vector<PassRef> passes = shared_.Forward(merged);
+    const std::int64_t rows = shared_.counters().row_passes - before;
+    std::int64_t length = 0;
+    for (const Query& query : merged) length += static_cast<std::int64_t>(query.canvas.size());
+
+    // Cumulative shares, rounded down, add up to `rows` exactly.
+    std::int64_t length_so_far = 0;
+    std::int64_t rows_so_far = 0;
+    auto pass = passes.begin();
+    for (Call* call : calls) {
+      const auto queries = std::get<std::span<const Query>>(call->requests);
+      for (const Query& query : queries) {
+        length_so_far += static_cast<std::int64_t>(query.canvas.size());
+        call->passes.push_back(std::move(*pass++));
+      }
+      call->row_passes = rows * length_so_far / length - rows_so_far;
+      rows_so_far += call->row_passes;
+    }
+  }
+
+  DenoiserSession& shared_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Call*> waiting_;
+  std::size_t participants_ = 0;
+  int next_participant_ = 0;
+};
+
+class BatchHub::Participant : public DenoiserSession {
+ public:
+  explicit Participant(Table& table) : DenoiserSession(table.info()), table_(table), number_(table.Enter()) {}
+  ~Participant() override { table_.Leave(); }
+
+ protected:
+  std::vector<PassRef> DoForward(std::span<const Query> queries) override {
+    Call call = {.participant = number_, .requests = queries};
+    table_.Run(call);
+    CountRowPasses(call.row_passes);
+    return std::move(call.passes);
+  }
+
+  void DoPropose(std::span<const ProposalRequest> requests) override { Read(requests); }
+  void DoDiverge(std::span<const DivergenceRequest> requests) override { Read(requests); }
+  void DoLogProbs(std::span<const LogProbRequest> requests) override { Read(requests); }
+
+ private:
+  template <typename Request>
+  void Read(std::span<Request> requests) {
+    if (requests.empty()) return;
+    Call call = {.participant = number_, .requests = requests};
+    table_.Run(call);
+  }
+
+  Table& table_;
+  const int number_;
+};
+
+BatchHub::BatchHub(DenoiserSession& shared) : table_(std::make_unique<Table>(shared)) {}
+
+BatchHub::~BatchHub() = default;
+
+std::unique_ptr<DenoiserSession> BatchHub::Join() { return std::make_unique<Participant>(*table_); }
+
+}  // namespace punt

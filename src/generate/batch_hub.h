@@ -1,0 +1,46 @@
+// A meeting point for threads that each generate a sequence of their own, in direct style, and whose
+// forward passes should nevertheless run together in batches.
+#pragma once
+
+#include <memory>
+
+#include "punt/denoiser.h"
+
+namespace punt {
+
+/// Lets several participants share one session. Each holds a session of its own, from Join, and uses it on its
+/// own thread as if it were alone. A call waits until every participant waits in a call or has left; then
+/// one of the waiting threads runs the calls of one kind merged into a single call on the shared session,
+/// hands out the results, and wakes the others.
+///
+/// - Results are those of the shared session: a query's result does not depend on its neighbours.
+/// - Passes belong to the shared session and must not outlive it. All participants may read them.
+/// - Counters of a participant are its own: its passes, its dependent calls, its rows. row_passes of a merged
+///   call are shared out by canvas length, to the last row. The shared session counts the merged calls.
+/// - Reads go first: passes are run only when all participants want passes, so the merged number of
+///   calls is that of the participant with the most.
+/// - When a merged call throws, the participants' calls are repeated one by one: who caused the error gets it,
+///   the others get their results. (The shared session's rows_read then counts the rows of both attempts.)
+///
+/// A participant that neither calls nor leaves holds up all others: every joined session needs a thread that
+/// uses or destroys it. The shared session must not be used by others in the meantime; it and the hub
+/// must outlive the participants.
+class BatchHub {
+ public:
+  explicit BatchHub(DenoiserSession& shared);
+  ~BatchHub();
+  BatchHub(const BatchHub&) = delete;
+  BatchHub& operator=(const BatchHub&) = delete;
+
+  /// A new participant. All join before the first of them makes a call; later ones only join later batches.
+  /// Destroying the session leaves the hub.
+  std::unique_ptr<DenoiserSession> Join();
+
+ private:
+  class Table;
+  class Participant;
+
+  std::unique_ptr<Table> table_;
+};
+
+}  // namespace punt

@@ -1,0 +1,163 @@
+// Traces on disk: one JSON object per line, read strictly. A trace comes from another program, another
+// version or a damaged disk as often as from us, and everything behind the reader (view, replay, analysis)
+// indexes canvases with the numbers in it. So the reader is the only place that checks, in two stages:
+//
+//   FromJsonLine   a line by itself (trace_parse.cc): it is JSON and UTF-8, the event and the version are known,
+//                  every field is there with the right type and range, lists that belong together match
+//   ReadTrace      a line in its place (trace_order.h): the run comes first, rounds and commits belong to the
+//                  step that is open, positions lie on the canvas, a commit fills masks and nothing else
+//
+// Fields that version 1 does not know are ignored: a later writer may add some without breaking a reader.
+// Writing keeps the key order of the documentation in punt/trace.h, and shortest decimals that read back to
+// the same double. A piece that is no UTF-8 by itself (byte-level vocabularies cut characters in two) is
+// written with U+FFFD in place of the offending bytes.
+//
+// Tested by trace_test.cc (round trips of random events, each refusal) and tests/trace_fuzz_test.cc (mutated
+// lines give an event or an Error, never anything else).
+#include "punt/trace.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <istream>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "base/check.h"
+#include "generate/trace_order.h"
+
+namespace punt {
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+OrderedJson Number(double value) {
+  Check(std::isfinite(value), "a trace event holds a number that is not finite");
+  return value;
+}
+
+OrderedJson Numbers(const std::vector<double>& values) {
+  OrderedJson list = OrderedJson::array();
+  for (double value : values) list.push_back(Number(value));
+  return list;
+}
+
+OrderedJson Divergences(const std::vector<double>& values) {
+  OrderedJson list = OrderedJson::array();
+  for (double value : values) list.push_back(std::isinf(value) && value > 0 ? OrderedJson(nullptr) : Number(value));
+  return list;
+}
+
+void PutCounters(const Counters& counters, OrderedJson& object) {
+  object["nfe"] = {{"base", counters.base_passes}, {"test", counters.test_passes}, {"total", counters.nfe()}};
+  object["calls"] = counters.calls;
+  object["row_passes"] = counters.row_passes;
+  object["rows_read"] = counters.rows_read;
+}
+
+OrderedJson ToJson(const RunEvent& run) {
+  return {{"event", "run"},
+          {"version", kTraceVersion},
+          {"model", run.model},
+          {"planner", run.planner},
+          {"score", run.score},
+          {"seed", run.seed},
+          {"sample", run.sample},
+          {"temperature", Number(run.temperature)},
+          {"top_p", Number(run.top_p)},
+          {"window", run.window},
+          {"mask_token", run.mask_token},
+          {"canvas", run.canvas}};
+}
+
+OrderedJson ToJson(const PiecesEvent& pieces) {
+  OrderedJson texts = OrderedJson::object();
+  for (const auto& [token, piece] : pieces.pieces) texts[std::to_string(token)] = piece;
+  return {{"event", "pieces"}, {"pieces", std::move(texts)}};
+}
+
+OrderedJson ToJson(const StepEvent& step) {
+  return {{"event", "step"},
+          {"step", step.step},
+          {"base", step.base_was_free ? "free" : "forward"},
+          {"positions", step.positions},
+          {"tokens", step.tokens},
+          {"confidence", Numbers(step.confidence)}};
+}
+
+OrderedJson ToJson(const RoundEvent& event) {
+  const Round& round = event.round;
+  return {{"event", "round"},
+          {"step", event.step},
+          {"level", round.level},
+          {"epsilon", Number(round.epsilon)},
+          {"anchors", round.anchors},
+          {"tests", round.tests},
+          {"divergences", Divergences(round.divergences)},
+          {"kept", round.kept}};
+}
+
+OrderedJson ToJson(const CommitEvent& commit) {
+  OrderedJson object = {{"event", "commit"},
+                        {"step", commit.step},
+                        {"positions", commit.positions},
+                        {"tokens", commit.tokens},
+                        {"confidence", Numbers(commit.confidence)},
+                        {"remasked", commit.remasked}};
+  PutCounters(commit.counters, object);
+  return object;
+}
+
+OrderedJson ToJson(const EndEvent& end) {
+  OrderedJson object = {{"event", "end"}, {"stop", Name(end.stop)}, {"steps", end.steps}};
+  PutCounters(end.counters, object);
+  object["tokens"] = end.tokens;
+  object["seconds"] = Number(end.seconds);
+  return object;
+}
+
+}  // namespace
+
+std::string_view Name(StopReason reason) {
+  switch (reason) {
+    case StopReason::kFull:
+      return "full";
+    case StopReason::kEos:
+      return "eos";
+    case StopReason::kStepLimit:
+      return "step-limit";
+    case StopReason::kNfeLimit:
+      return "nfe-limit";
+    case StopReason::kCancelled:
+      return "cancelled";
+  }
+  throw std::logic_error("StopReason");
+}
+
+std::string ToJsonLine(const TraceEvent& event) {
+  const OrderedJson object = std::visit([](const auto& e) { return ToJson(e); }, event);
+  return object.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+}
+
+void TraceWriter::On(const TraceEvent& event) {
+  out_ << ToJsonLine(event) << '\n' << std::flush;
+  if (!out_) throw Error(ErrorCode::kFailed, "cannot write the trace");
+}
+
+std::vector<TraceEvent> ReadTrace(std::istream& in, std::string_view name) {
+  std::vector<TraceEvent> events;
+  TraceOrder order;
+  std::string line;
+  for (std::size_t number = 1; std::getline(in, line); ++number) {
+    try {
+      events.push_back(FromJsonLine(line));
+      order.Check(events.back());
+    } catch (const Error& error) {
+      throw Error(error.code(), fmt::format("{}:{}: {}", name, number, error.what()));
+    }
+  }
+  if (in.bad()) throw Error(ErrorCode::kFailed, fmt::format("{}: cannot read the trace", name));
+  return events;
+}
+
+}  // namespace punt

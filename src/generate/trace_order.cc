@@ -1,0 +1,107 @@
+#include "generate/trace_order.h"
+
+#include "base/check.h"
+
+namespace punt {
+
+void TraceOrder::Check(const TraceEvent& event) {
+  std::visit([this](const auto& e) { On(e); }, event);
+}
+
+void TraceOrder::On(const RunEvent& event) {
+  in_run_ = true;
+  in_step_ = false;
+  step_ = -1;
+  mask_token_ = event.mask_token;
+  canvas_ = event.canvas;
+  seen_.assign(canvas_.size(), 0);
+  calls_ = 0;
+  is_proposed_.assign(canvas_.size(), false);
+  is_generated_.assign(canvas_.size(), false);
+  for (std::size_t i = 0; i < canvas_.size(); ++i) is_generated_[i] = canvas_[i] == mask_token_;
+}
+
+void TraceOrder::On(const PiecesEvent&) { RequireRun("pieces"); }
+
+void TraceOrder::On(const StepEvent& event) {
+  RequireRun("step");
+  if (in_step_) BadInput("step: step {} begins before the commit of step {}", event.step, step_);
+  if (event.step <= step_) BadInput("step: step {} comes after step {}", event.step, step_);
+  RequirePositions("step", "positions", event.positions);
+  is_proposed_.assign(canvas_.size(), false);
+  for (Position position : event.positions) {
+    if (!IsMasked(position)) BadInput("step: position {} in 'positions' is not masked", position);
+    is_proposed_[static_cast<std::size_t>(position)] = true;
+  }
+  step_ = event.step;
+  in_step_ = true;
+}
+
+void TraceOrder::On(const RoundEvent& event) {
+  RequireOpenStep("round", event.step);
+  RequirePositions("round", "anchors", event.round.anchors);
+  RequirePositions("round", "tests", event.round.tests);
+  for (const auto* list : {&event.round.anchors, &event.round.tests}) {
+    for (Position position : *list) {
+      if (!is_proposed_[static_cast<std::size_t>(position)]) {
+        BadInput("round: position {} has no proposal in step {}", position, step_);
+      }
+    }
+  }
+}
+
+void TraceOrder::On(const CommitEvent& event) {
+  RequireOpenStep("commit", event.step);
+  RequirePositions("commit", "positions", event.positions);
+  RequirePositions("commit", "remasked", event.remasked);
+  for (Position position : event.remasked) {
+    if (!is_generated_[static_cast<std::size_t>(position)]) {
+      BadInput("commit: position {} in 'remasked' belongs to the prompt", position);
+    }
+    if (IsMasked(position)) BadInput("commit: position {} in 'remasked' is masked already", position);
+  }
+  for (std::size_t i = 0; i < event.positions.size(); ++i) {
+    if (!IsMasked(event.positions[i])) {
+      BadInput("commit: position {} in 'positions' is not masked", event.positions[i]);
+    }
+    if (event.tokens[i] == mask_token_) BadInput("commit: 'tokens' holds the mask token {}", mask_token_);
+  }
+  for (std::size_t i = 0; i < event.positions.size(); ++i) {
+    canvas_[static_cast<std::size_t>(event.positions[i])] = event.tokens[i];
+  }
+  for (Position position : event.remasked) canvas_[static_cast<std::size_t>(position)] = mask_token_;
+  in_step_ = false;
+}
+
+void TraceOrder::On(const EndEvent& event) {
+  RequireRun("end");
+  if (event.tokens.size() != canvas_.size()) {
+    BadInput("end: 'tokens' has {} entries, the canvas has {}", event.tokens.size(), canvas_.size());
+  }
+  in_run_ = false;
+  in_step_ = false;
+}
+
+void TraceOrder::RequireRun(const char* event) const {
+  if (!in_run_) BadInput("{}: no run is open; a trace begins with its run event", event);
+}
+
+void TraceOrder::RequireOpenStep(const char* event, int step) const {
+  RequireRun(event);
+  if (!in_step_) BadInput("{}: step {} is not open", event, step);
+  if (step != step_) BadInput("{}: 'step' is {}, the open step is {}", event, step, step_);
+}
+
+void TraceOrder::RequirePositions(const char* event, const char* field, const std::vector<Position>& positions) {
+  ++calls_;
+  for (Position position : positions) {
+    const auto index = static_cast<std::size_t>(position);
+    if (position < 0 || index >= canvas_.size()) {
+      BadInput("{}: position {} in '{}' lies outside the canvas of {}", event, position, field, canvas_.size());
+    }
+    if (seen_[index] == calls_) BadInput("{}: position {} is named twice in '{}'", event, position, field);
+    seen_[index] = calls_;
+  }
+}
+
+}  // namespace punt

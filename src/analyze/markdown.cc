@@ -1,0 +1,26 @@
+#include "analyze/markdown.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace punt {
+
+std::string Number(double value) {
+  if (std::fabs(value) < 1e-12) return "0";
+  if (!std::isfinite(value)) return "infinite";
+  return fmt::format("{:.3g}", value);
+}
+
+std::string Cost(double value) { return value >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value); }
+
+std::string TableHead(const std::vector<std::string>& titles) {
+  std::string head = "|", rule = "|";
+  for (const std::string& title : titles) {
+    head += fmt::format(" {} |", title);
+    rule += &title == &titles.front() ? "---|" : "---:|";
+  }
+  return head + "\n" + rule + "\n";
+}
+
+}  // namespace punt

@@ -1,0 +1,57 @@
+// Small pictures for reports: panels of scatter and line series with linear or logarithmic axes, as SVG.
+//
+// The picture carries its own background and follows the reader's light or dark preference. Series differ
+// in marker as well as colour. The text is deterministic: equal input gives equal bytes.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace punt {
+
+struct PlotPoint {
+  double x = 0;
+  double y = 0;
+  std::string label = {};  // shown when the pointer rests on the marker
+  bool hollow = false;     // drawn as an outline
+};
+
+struct PlotSeries {
+  std::string name;
+  std::vector<PlotPoint> points;
+  bool line = false;       // joins the points in their order
+  bool highlight = false;  // drawn last, larger, with a thick line
+};
+
+/// The range covers the data. On a logarithmic axis values at or below `floor` (zero among them) are drawn in a
+/// band of their own below a break in the axis; without such values there is no band.
+struct PlotAxis {
+  std::string label;
+  bool log = false;
+  double floor = 0;  // logarithmic axes only; must be positive there
+};
+
+struct PlotPanel {
+  std::string title;
+  PlotAxis x;
+  PlotAxis y;
+  std::vector<PlotSeries> series;
+};
+
+struct PlotLayout {
+  int columns = 2;
+  int panel_width = 460;
+  int panel_height = 340;
+};
+
+/// Panels row by row with one legend below; series of the same name share colour, marker and legend entry.
+/// Throws Error when there is no panel, a coordinate is not finite, or a logarithmic axis has a floor that is
+/// not positive.
+std::string RenderSvg(std::span<const PlotPanel> panels, std::string_view title, const PlotLayout& layout = {});
+
+/// Text made safe for element content and attribute values.
+std::string EscapeXml(std::string_view text);
+
+}  // namespace punt

@@ -1,0 +1,111 @@
+#include "analyze/svg_plot.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <regex>
+
+#include "punt/error.h"
+
+namespace punt {
+namespace {
+
+PlotPanel Panel(std::vector<PlotPoint> points, bool log = true) {
+  return {.title = "t",
+          .x = {.label = "x", .log = log, .floor = 1e-3},
+          .y = {.label = "y", .log = log, .floor = 1e-3},
+          .series = {{.name = "a", .points = std::move(points), .line = true}}};
+}
+
+/// Coordinates of the series' line, in order.
+std::vector<std::pair<double, double>> LineOf(const std::string& svg) {
+  std::smatch match;
+  if (!std::regex_search(svg, match, std::regex("class=\"line\" d=\"M([^\"]*)\""))) return {};
+  std::vector<std::pair<double, double>> points;
+  const std::string path = match[1];
+  const std::regex pair("([0-9.]+) ([0-9.]+)");
+  for (std::sregex_iterator it(path.begin(), path.end(), pair), end; it != end; ++it) {
+    points.emplace_back(std::stod((*it)[1]), std::stod((*it)[2]));
+  }
+  return points;
+}
+
+TEST(SvgPlot, LogarithmicAxesSpaceDecadesEvenly) {
+  const PlotPanel panel = Panel({{1, 1}, {10, 10}, {100, 100}, {1000, 1000}});
+  const auto line = LineOf(RenderSvg({&panel, 1}, "title"));
+  ASSERT_EQ(line.size(), 4u);
+  for (std::size_t i = 2; i < 4; ++i) {
+    EXPECT_NEAR(line[i].first - line[i - 1].first, line[1].first - line[0].first, 0.2);
+    EXPECT_NEAR(line[i].second - line[i - 1].second, line[1].second - line[0].second, 0.2);
+  }
+  EXPECT_GT(line[1].first, line[0].first);
+  EXPECT_LT(line[1].second, line[0].second) << "up is more";
+}
+
+TEST(SvgPlot, ZeroSitsBelowEverythingElse) {
+  const PlotPanel panel = Panel({{1, 0}, {2, 1e-5}, {3, 0.01}, {4, 10}});
+  const std::string svg = RenderSvg({&panel, 1}, "title");
+  const auto line = LineOf(svg);
+  ASSERT_EQ(line.size(), 4u);
+  EXPECT_EQ(line[0].second, line[1].second) << "both are at or below the floor";
+  EXPECT_GT(line[0].second, line[2].second + 10);
+  EXPECT_NE(svg.find("≤0.001"), std::string::npos);
+  const PlotPanel without = Panel({{1, 0.01}, {4, 10}});
+  EXPECT_EQ(RenderSvg({&without, 1}, "title").find("≤"), std::string::npos);
+}
+
+TEST(SvgPlot, LinearAxesAreLinear) {
+  const PlotPanel panel = Panel({{0, 0}, {1, 0.25}, {2, 0.5}}, false);
+  const auto line = LineOf(RenderSvg({&panel, 1}, "title"));
+  ASSERT_EQ(line.size(), 3u);
+  EXPECT_NEAR(line[1].first * 2, line[0].first + line[2].first, 0.2);
+  EXPECT_NEAR(line[1].second * 2, line[0].second + line[2].second, 0.2);
+}
+
+TEST(SvgPlot, EscapesText) {
+  EXPECT_EQ(EscapeXml("a<b>&\"c'"), "a&lt;b&gt;&amp;&quot;c&#39;");
+  EXPECT_EQ(EscapeXml(std::string("\x01x", 2)), " x");
+  PlotPanel panel = Panel({{1, 1, "<script>"}});
+  panel.title = "a & b";
+  panel.series[0].name = "<s>";
+  const std::string svg = RenderSvg({&panel, 1}, "\"t\"");
+  EXPECT_EQ(svg.find("<script>"), std::string::npos);
+  EXPECT_EQ(svg.find("<s>"), std::string::npos);
+  EXPECT_NE(svg.find("a &amp; b"), std::string::npos);
+}
+
+TEST(SvgPlot, ElementsAreBalanced) {
+  const std::vector<PlotPanel> panels = {Panel({{1, 1}, {2, 0}}), Panel({{5, 3}}, false), Panel({})};
+  const std::string svg = RenderSvg(panels, "title");
+  const auto count = [&](const std::string& what) {
+    std::size_t found = 0;
+    for (std::size_t at = svg.find(what); at != std::string::npos; at = svg.find(what, at + 1)) ++found;
+    return found;
+  };
+  for (const char* element : {"svg", "g", "text", "style", "title"}) {
+    EXPECT_EQ(count(std::string("<") + element + " ") + count(std::string("<") + element + ">"),
+              count(std::string("</") + element + ">"))
+        << element;
+  }
+  EXPECT_EQ(svg.find("nan"), std::string::npos);
+  EXPECT_EQ(svg.find("inf"), std::string::npos);
+}
+
+TEST(SvgPlot, SeriesOfOneNameShareALegendEntry) {
+  const std::vector<PlotPanel> panels = {Panel({{1, 1}}), Panel({{2, 2}})};
+  const std::string svg = RenderSvg(panels, "title");
+  const std::regex entry(">a</text>");
+  EXPECT_EQ(std::distance(std::sregex_iterator(svg.begin(), svg.end(), entry), std::sregex_iterator()), 1);
+}
+
+TEST(SvgPlot, RefusesBadInput) {
+  EXPECT_THROW(RenderSvg({}, "title"), Error);
+  const PlotPanel infinite = Panel({{1, INFINITY}});
+  EXPECT_THROW(RenderSvg({&infinite, 1}, "title"), Error);
+  PlotPanel no_floor = Panel({{1, 1}});
+  no_floor.y.floor = 0;
+  EXPECT_THROW(RenderSvg({&no_floor, 1}, "title"), Error);
+}
+
+}  // namespace
+}  // namespace punt

@@ -1,0 +1,93 @@
+// punt compare: a table of planners, row by row as they finish.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "app/command.h"
+#include "app/comparison.h"
+#include "app/options.h"
+#include "app/terminal.h"
+#include "base/check.h"
+
+namespace punt {
+namespace {
+
+struct CompareFlags {
+  std::string model = kComparisonModel;
+  std::string planners;
+  std::string score;
+  ProposalFlags proposal;
+  std::int64_t samples = 8;
+  std::uint64_t seed = 0;
+  std::int64_t threads = 1;
+  bool json = false;
+  CLI::Option* planners_option = nullptr;
+};
+
+/// A note on the terminal that is gone when the row is printed.
+void ShowProgress(const std::string& planner) {
+  if (CanMoveCursor(stderr)) fmt::print(stderr, "running {} ...\r", planner.substr(0, 60));
+}
+
+void ClearProgress() {
+  if (CanMoveCursor(stderr)) fmt::print(stderr, "\x1b[K");
+}
+
+int Run(const CompareFlags& flags) {
+  const Model model = OpenModel(flags.model);
+  const std::vector<std::string> planners =
+      flags.planners_option->count() > 0 ? ParsePlannerList(flags.planners) : DefaultPlanners();
+  const ComparisonOptions options{.score = flags.score,
+                                  .proposal = flags.proposal.Options(),
+                                  .samples = flags.samples,
+                                  .seed = flags.seed,
+                                  .threads = static_cast<int>(flags.threads)};
+  const std::atomic<bool>& cancel = InstallInterruptHandlers();
+  const int width = PlannerWidth(planners);
+  if (!flags.json) {
+    fmt::print("{}\nMeans of {} samples; error in nats per sequence, exact.\n{}\n", model.name, flags.samples,
+               TableHeader(width));
+  }
+  std::fflush(stdout);
+  int printed = 0;
+  for (const std::string& planner : planners) {
+    ShowProgress(planner);
+    const ComparisonRow row = Compare(model, planner, options, &cancel);
+    ClearProgress();
+    if (WasInterrupted()) break;
+    if (flags.json) {
+      fmt::print("{}{}", printed == 0 ? "[" : ",\n ", ToJson(row));
+    } else {
+      fmt::print("{}\n", TableRow(row, width));
+    }
+    ++printed;
+    std::fflush(stdout);
+  }
+  if (flags.json) fmt::print("{}]\n", printed == 0 ? "[" : "");
+  return WasInterrupted() ? kInterruptedExit : 0;
+}
+
+}  // namespace
+
+Runner AddCompare(CLI::App& command) {
+  const auto flags = std::make_shared<CompareFlags>();
+  command.add_option("--model", flags->model, "An exact toy model (see punt list models)")->capture_default_str();
+  flags->planners_option = command.add_option("--planners", flags->planners, "SPEC;SPEC;... (see punt list planners)");
+  command.add_option("--score", flags->score, "Confidence score; default: the model's own");
+  flags->proposal.AddTo(command);
+  AddInteger(command, "--samples", flags->samples, 1, 1'000'000, "Sequences per planner")->default_str("8");
+  AddSeed(command, "--seed", flags->seed, "Seed of all random numbers");
+  AddInteger(command, "--threads", flags->threads, 1, 1024, "Threads; never changes a result")->default_str("1");
+  command.add_flag("--json", flags->json, "Print a JSON array");
+  command.footer(
+      "NFE counts every forward pass, test passes included; calls are the batches of passes that had to wait for one\n"
+      "another. The error is the sum over tokens of KL(p(.|x, tokens committed before it in its step) || p(.|x)):\n"
+      "what is lost by drawing them at once. It is exact, because the model is. Which tokens a planner prefers "
+      "matters\n"
+      "as much as how many it takes: try --score random beside the model's default.\n\n"
+      "Examples:\n  punt compare\n"
+      "  punt compare --model toy:tree,length=128 --planners \"punt:epsilon=0.01; top-k:k=2\" --samples 20");
+  return [flags] { return Run(*flags); };
+}
+
+}  // namespace punt

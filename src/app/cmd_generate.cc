@@ -1,0 +1,215 @@
+// punt generate: options, a model, a canvas, a recipe; then one run per sample.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include "app/canvas_view.h"
+#include "app/command.h"
+#include "app/generate_report.h"
+#include "app/options.h"
+#include "app/request.h"
+#include "app/terminal.h"
+#include "app/trace_file.h"
+#include "base/check.h"
+#include "generate/trace_pieces.h"
+#include "punt/generator.h"
+#include "punt/model.h"
+
+namespace punt {
+namespace {
+
+constexpr std::int64_t kMostSamples = 1'000'000;
+
+struct GenerateFlags {
+  std::string prompt;
+  std::string infill;
+  std::int64_t length = 0;
+  std::string model = "toy:markov,length=64,vocab=8,seed=1,coupling=0.9,permute=true";
+  std::string planner = "punt";
+  std::string score;
+  ProposalFlags proposal;
+  std::string eos = "none";
+  std::int64_t window = 0;
+  std::uint64_t seed = 0;
+  std::int64_t samples = 1;
+  std::uint64_t first_sample = 0;
+  std::int64_t max_steps = 0;
+  std::int64_t max_nfe = 0;
+  std::int64_t threads = 1;
+  std::string trace;
+  ViewFlags view;
+  bool json = false;
+  CLI::Option* infill_option = nullptr;
+  CLI::Option* length_option = nullptr;
+  CLI::Option* trace_option = nullptr;
+};
+
+/// Passes every event to all of them.
+class Broadcast : public Observer {
+ public:
+  void Add(Observer& observer) { observers_.push_back(&observer); }
+  bool empty() const { return observers_.empty(); }
+  void On(const TraceEvent& event) override {
+    for (Observer* observer : observers_) observer->On(event);
+  }
+
+ private:
+  std::vector<Observer*> observers_;
+};
+
+std::string ReadPrompt(const std::string& prompt) {
+  if (prompt != "-") return prompt;
+  std::string text(std::istreambuf_iterator<char>(std::cin), {});
+  if (std::cin.bad()) throw Error(ErrorCode::kFailed, "cannot read the prompt from the standard input");
+  if (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+/// Everything that is fixed before the first sample.
+struct Job {
+  Model model;
+  Recipe recipe;
+  std::vector<Token> canvas;
+  Company company;  // observer not set
+  ReportContext report;
+  SessionOptions session;
+};
+
+Job Prepare(const GenerateFlags& flags) {
+  Job job;
+  job.model = OpenModel(flags.model);
+  const DenoiserInfo& info = job.model.denoiser->info();
+  const ProposalOptions proposal = flags.proposal.Options();
+  job.recipe = MakeRecipe(flags.planner, flags.score, proposal, info);
+  job.recipe.eos = ParseEosPolicy(flags.eos);
+  job.recipe.window = static_cast<int>(flags.window);
+  job.recipe.seed = flags.seed;
+  job.recipe.max_steps = flags.max_steps;
+  job.recipe.max_nfe = flags.max_nfe;
+  CanvasRequest request{.prompt = ReadPrompt(flags.prompt)};
+  if (flags.infill_option->count() > 0) request.infill = flags.infill;
+  if (flags.length_option->count() > 0) request.length = flags.length;
+  job.canvas = BuildCanvas(request, job.model);
+  job.company = {.cancel = &InstallInterruptHandlers(),
+                 .model_name = job.model.name,
+                 .planner_spec = CanonicalPlannerSpec(flags.planner),
+                 .score_spec = flags.score.empty() ? info.default_score : flags.score,
+                 .proposal = proposal};
+  const auto masks = std::count(job.canvas.begin(), job.canvas.end(), info.mask_token);
+  job.report = {.planner = job.company.planner_spec,
+                .seed = flags.seed,
+                .prompt_tokens = static_cast<int>(job.canvas.size()) - static_cast<int>(masks)};
+  job.session = {.banned_tokens = BannedTokens(job.recipe.eos, info), .threads = static_cast<int>(flags.threads)};
+  return job;
+}
+
+/// Prints results as they come: texts line by line, or JSON (an object, or an array of them).
+class ResultPrinter {
+ public:
+  ResultPrinter(const GenerateFlags& flags, const Job& job, bool text_was_shown)
+      : flags_(flags), job_(job), context_(job.report), text_was_shown_(text_was_shown) {
+    context_.model = &job.model;
+  }
+
+  void Print(const GenerateResult& result) {
+    if (flags_.json) {
+      const bool in_array = flags_.samples > 1;
+      fmt::print("{}{}{}", in_array ? (printed_ == 0 ? "[" : ",\n ") : "", ResultJson(result, context_),
+                 in_array ? "" : "\n");
+    } else if (!text_was_shown_) {
+      fmt::print("{}\n", ResultText(result, job_.model));
+    }
+    ++printed_;
+    const std::string note = IncompleteNote(result, job_.model);
+    if (!note.empty() && !text_was_shown_) {
+      std::fflush(stdout);
+      fmt::print(stderr, "punt: {}\n", note);
+    }
+  }
+
+  void Finish() {
+    if (flags_.json && flags_.samples > 1) fmt::print("]\n");
+  }
+
+ private:
+  const GenerateFlags& flags_;
+  const Job& job_;
+  ReportContext context_;
+  bool text_was_shown_;
+  int printed_ = 0;
+};
+
+int Run(const GenerateFlags& flags) {
+  Job job = Prepare(flags);
+  // Standard output belongs to the result; a view beside JSON goes where messages go.
+  const ViewOptions view_options =
+      flags.json ? flags.view.Options(stderr, ViewKind::kNone) : flags.view.Options(stdout, ViewKind::kNone);
+  const bool view_wanted = view_options.kind != ViewKind::kNone && !(flags.json && flags.view.view == "auto");
+
+  const Canvas canvas(job.canvas, job.model.denoiser->info().mask_token, job.model.denoiser->info().vocab_size);
+  const std::unique_ptr<DenoiserSession> session = job.model.denoiser->NewSession(job.session);
+  Broadcast observers;
+  std::optional<TraceFile> trace;
+  if (flags.trace_option->count() > 0) observers.Add(trace.emplace(flags.trace));
+  std::optional<CanvasView> view;
+  if (view_wanted) observers.Add(view.emplace(view_options));
+  PieceAnnotator annotator(*job.model.tokenizer, observers);
+  if (!observers.empty()) job.company.observer = &annotator;
+
+  ResultPrinter printer(flags, job, view_wanted && !flags.json);
+  for (std::int64_t i = 0; i < flags.samples && !WasInterrupted(); ++i) {
+    job.recipe.sample = flags.first_sample + static_cast<std::uint64_t>(i);
+    printer.Print(Generate(*session, canvas, job.recipe, job.company));
+  }
+  printer.Finish();
+  if (trace) trace->Finish();
+  return WasInterrupted() ? kInterruptedExit : 0;
+}
+
+constexpr const char* kExamples = R"(Examples:
+  punt generate                                   64 tokens of the default toy model, live on a terminal
+  punt generate abcab --length 20 --seed 3        a prompt, and 20 positions behind it
+  punt generate --infill "ab[MASK:12]cd"          fill a hole
+  echo abc | punt generate - --json               prompt from the standard input
+  punt generate --planner top-k:k=4 --samples 5 --trace runs.jsonl
+
+The default temperature of 1 samples a toy model from its own law. A window that divides the generation into
+blocks fills them left to right. Sample i of a run is sample i of any run with the same seed: see --first-sample.)";
+
+}  // namespace
+
+Runner AddGenerate(CLI::App& command) {
+  const auto flags = std::make_shared<GenerateFlags>();
+  constexpr std::int64_t kInt = std::numeric_limits<int>::max();
+  constexpr std::int64_t kBig = std::numeric_limits<std::int64_t>::max();
+  command.footer(kExamples);
+  command.add_option("prompt", flags->prompt, "Text to continue; - reads it from the standard input");
+  command.add_option("--model", flags->model, "toy:KIND,key=value,... (see punt list models)")->capture_default_str();
+  command.add_option("--planner", flags->planner, "name or name:key=value,... (see punt list planners)")
+      ->capture_default_str();
+  command.add_option("--score", flags->score, "Confidence score (see punt list scores); default: the model's own");
+  flags->proposal.AddTo(command);
+  flags->length_option = AddInteger(command, "--length", flags->length, 1, kInt,
+                                    "Positions to generate; default: as many as the model takes");
+  AddInteger(command, "--window", flags->window, 0, kInt, "Fill blocks of so many positions left to right (0: one)");
+  AddSeed(command, "--seed", flags->seed, "Seed of all random numbers");
+  AddInteger(command, "--samples", flags->samples, 1, kMostSamples, "How many sequences")->default_str("1");
+  AddSeed(command, "--first-sample", flags->first_sample, "Number of the first sequence");
+  command.add_option("--eos", flags->eos, "End-of-sequence tokens: none, deprioritise or forbid")
+      ->capture_default_str();
+  flags->infill_option = command.add_option("--infill", flags->infill, "Text with holes: ab[MASK:12]cd");
+  AddInteger(command, "--max-steps", flags->max_steps, 0, kBig, "Stop after so many steps (0: no limit)");
+  AddInteger(command, "--max-nfe", flags->max_nfe, 0, kBig, "Stop before exceeding so many forward passes");
+  flags->trace_option = command.add_option("--trace", flags->trace, "Write every event to this file (JSON lines)");
+  flags->view.AddTo(command);
+  AddInteger(command, "--threads", flags->threads, 1, 1024, "Threads; never changes a result")->default_str("1");
+  command.add_flag("--json", flags->json, "Print the result as JSON");
+  return [flags] { return Run(*flags); };
+}
+
+}  // namespace punt

@@ -1,0 +1,137 @@
+// punt list: everything that has a name on the command line, printed from the tables that parse it.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "app/command.h"
+#include "base/check.h"
+#include "punt/model.h"
+#include "punt/planner.h"
+#include "punt/score.h"
+#include "punt/spec.h"
+
+namespace punt {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+bool HasBounds(const ParamRow& row) { return row.kind == ParamKind::kReal || row.kind == ParamKind::kInteger; }
+
+Json ParamsJson(std::span<const ParamRow> rows) {
+  Json list = Json::array();
+  for (const ParamRow& row : rows) {
+    Json param = {{"key", row.key}, {"kind", Name(row.kind)}, {"default", row.default_value}};
+    if (HasBounds(row)) param.update({{"min", row.min}, {"max", row.max}});
+    if (row.kind == ParamKind::kChoice) param["choices"] = row.choices;
+    param["help"] = row.help;
+    list.push_back(std::move(param));
+  }
+  return list;
+}
+
+std::string Values(const ParamRow& row) {
+  if (HasBounds(row)) return fmt::format("{} {}..{}", Name(row.kind), row.min, row.max);
+  if (row.kind == ParamKind::kChoice) return fmt::format("{}", fmt::join(row.choices, "|"));
+  return std::string(Name(row.kind));
+}
+
+void PrintRow(std::string_view prefix, std::string_view name, std::string_view summary,
+              std::span<const ParamRow> params) {
+  fmt::print("{}{}\n    {}\n", prefix, name, summary);
+  for (const ParamRow& row : params) {
+    fmt::print("      {:<28} {}\n{:>35}({})\n", fmt::format("{}={}", row.key, row.default_value), row.help, "",
+               Values(row));
+  }
+}
+
+Json RowJson(std::string_view name, std::string_view summary, std::span<const ParamRow> params) {
+  return {{"name", name}, {"summary", summary}, {"params", ParamsJson(params)}};
+}
+
+void PrintJson(const Json& list) { fmt::print("{}\n", list.dump(2)); }
+
+void ListPlanners(bool json) {
+  Json list = Json::array();
+  for (const PlannerRow& row : Planners()) {
+    if (!json) {
+      PrintRow("", row.name, row.summary, row.params);
+      continue;
+    }
+    Json object = RowJson(row.name, row.summary, row.params);
+    object["scheduled"] = row.is_scheduled;
+    object["remasks"] = row.remasks;
+    list.push_back(std::move(object));
+  }
+  if (json) PrintJson(list);
+}
+
+void ListScores(bool json) {
+  Json list = Json::array();
+  for (const ScoreRow& row : Scores()) {
+    if (json) list.push_back(RowJson(row.name, row.summary, row.params));
+    if (!json) PrintRow("", row.name, row.summary, row.params);
+  }
+  if (json) PrintJson(list);
+}
+
+void ListModels(bool json) {
+  Json list = Json::array();
+  for (const ToyRow& row : Toys()) {
+    if (json) list.push_back(RowJson(fmt::format("toy:{}", row.name), row.summary, row.params));
+    if (!json) PrintRow("toy:", row.name, row.summary, row.params);
+  }
+  if (json) PrintJson(list);
+  if (!json) fmt::print("A toy model is written toy:KIND,key=value,... Its conditionals are exact.\n");
+}
+
+void ListTasks(bool json) {
+  if (json) PrintJson(Json::array());
+  if (!json) fmt::print("No evaluation tasks are available in this build.\n");
+}
+
+void ListDevices(bool json) {
+  const unsigned threads = std::thread::hardware_concurrency();
+  if (json) PrintJson(Json::array({{{"name", "cpu"}, {"threads", threads}}}));
+  if (!json) fmt::print("cpu\n    {} hardware threads; the only device of this build\n", threads);
+}
+
+struct ListRow {
+  const char* name;
+  void (*print)(bool json);
+};
+
+constexpr ListRow kLists[] = {{"planners", ListPlanners},
+                              {"scores", ListScores},
+                              {"models", ListModels},
+                              {"tasks", ListTasks},
+                              {"devices", ListDevices}};
+
+struct ListFlags {
+  std::string what;
+  bool json = false;
+};
+
+int Run(const ListFlags& flags) {
+  for (const ListRow& row : kLists) {
+    if (flags.what != row.name) continue;
+    row.print(flags.json);
+    return 0;
+  }
+  BadInput("list: expected planners, scores, models, tasks or devices, got '{}'", flags.what);
+}
+
+}  // namespace
+
+Runner AddList(CLI::App& command) {
+  const auto flags = std::make_shared<ListFlags>();
+  command.add_option("what", flags->what, "planners, scores, models, tasks or devices")->required();
+  command.add_flag("--json", flags->json, "Print a JSON array");
+  command.footer("Examples:\n  punt list planners\n  punt list models --json");
+  return [flags] { return Run(*flags); };
+}
+
+}  // namespace punt

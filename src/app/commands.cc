@@ -1,0 +1,96 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <new>
+#include <string_view>
+#include <vector>
+
+#include "app/command.h"
+#include "base/check.h"
+#include "punt/error.h"
+
+namespace punt {
+namespace {
+
+constexpr CommandRow kCommands[] = {
+    {"generate", "Generate text with a model and a planner", AddGenerate},
+    {"replay", "Play a trace in the terminal", AddReplay},
+    {"compare", "Compare planners: forward passes against exact error", AddCompare},
+    {"demo", "The comparison and one live run, on one screen", AddDemo},
+    {"analyze", "Write reports about planners", AddAnalyze},
+    {"list", "List planners, scores, models, tasks or devices", AddList},
+};
+
+constexpr int kFailedExit = 1;
+constexpr int kBadInputExit = 2;
+
+constexpr const char* kExamples = R"(Examples:
+  punt demo
+  punt generate --planner punt:epsilon=0.04 --seed 7
+  punt generate abba --model toy:markov,length=32,vocab=4 --trace run.jsonl
+  punt replay run.jsonl
+  punt list planners
+
+Exit codes: 0 done, 1 failed while running, 2 bad input, 130 interrupted.)";
+
+/// One line, whatever the message holds.
+int Complain(std::string message, int exit_code) {
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  std::fflush(stdout);
+  fmt::print(stderr, "punt: {}\n", message);
+  return exit_code;
+}
+
+/// The parser's own message for a wrong command would only say that one is required.
+void RequireKnownCommand(int argc, const char* const* argv) {
+  if (argc < 2 || argv[1][0] == '-') return;
+  std::vector<std::string_view> names;
+  for (const CommandRow& row : Commands()) {
+    if (argv[1] == std::string_view(row.name)) return;
+    names.push_back(row.name);
+  }
+  BadInput("unknown command '{}'; valid: {}", argv[1], fmt::join(names, ", "));
+}
+
+int RunChosen(const CLI::App& app, const std::vector<Runner>& runners) {
+  const auto rows = Commands();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (app.got_subcommand(rows[i].name)) return runners[i]();
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::span<const CommandRow> Commands() { return kCommands; }
+
+int RunProgram(int argc, const char* const* argv) {
+  CLI::App app("Masked diffusion language models, decoded in parallel with tested independence.", "punt");
+  app.set_version_flag("--version", "punt " PUNT_VERSION);
+  app.require_subcommand(1);
+  app.footer(kExamples);
+  std::vector<Runner> runners;
+  for (const CommandRow& row : Commands()) runners.push_back(row.add(*app.add_subcommand(row.name, row.summary)));
+  try {
+    RequireKnownCommand(argc, argv);
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+      if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+      return Complain(fmt::format("{} (see punt --help)", error.what()), kBadInputExit);
+    }
+    const int exit_code = RunChosen(app, runners);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout)) return Complain("cannot write the output", kFailedExit);
+    return exit_code;
+  } catch (const Error& error) {
+    return Complain(error.what(), error.code() == ErrorCode::kBadInput ? kBadInputExit : kFailedExit);
+  } catch (const std::bad_alloc&) {
+    return Complain("out of memory", kFailedExit);
+  } catch (const std::exception& error) {
+    return Complain(error.what(), kFailedExit);
+  }
+}
+
+}  // namespace punt

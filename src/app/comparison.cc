@@ -1,0 +1,110 @@
+#include "app/comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "analyze/parallel_error.h"
+#include "app/glyphs.h"
+#include "base/check.h"
+#include "punt/generator.h"
+
+namespace punt {
+namespace {
+
+constexpr int kNarrowestPlanner = 20;
+constexpr int kWidestPlanner = 34;  // leaves the table within 80 columns
+
+std::string_view Trim(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\n");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
+}
+
+}  // namespace
+
+std::vector<std::string> DefaultPlanners() {
+  return {"left-to-right",         "punt:epsilon=0.01", "punt:epsilon=0.04",    "punt:epsilon=0.16",   "top-k:k=4",
+          "entropy-bound:gamma=1", "threshold:tau=0.9", "dilated:log_window=3", "dilated:log_window=4"};
+}
+
+std::vector<std::string> ParsePlannerList(std::string_view text) {
+  std::vector<std::string> planners;
+  int depth = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    if (i < text.size() && text[i] == '(') ++depth;
+    if (i < text.size() && text[i] == ')') --depth;
+    if (i < text.size() && (text[i] != ';' || depth > 0)) continue;
+    planners.emplace_back(Trim(text.substr(begin, i - begin)));
+    begin = i + 1;
+    if (planners.back().empty()) BadInput("an empty planner in '{}'", text);
+    MakePlanner(planners.back());
+  }
+  return planners;
+}
+
+ComparisonRow Compare(const Model& model, const std::string& planner, const ComparisonOptions& options,
+                      const std::atomic<bool>* cancel) {
+  const DenoiserInfo& info = model.denoiser->info();
+  const SessionOptions session_options{.banned_tokens = {}, .threads = options.threads};
+  const std::unique_ptr<DenoiserSession> session = model.denoiser->NewSession(session_options);
+  Recipe recipe = MakeRecipe(planner, options.score, options.proposal, info);
+  recipe.seed = options.seed;
+  const std::vector<Token> masks(static_cast<std::size_t>(info.max_length), info.mask_token);
+  const Canvas canvas(masks, info.mask_token, info.vocab_size);
+
+  ComparisonRow row{.planner = planner};
+  double committed = 0;
+  for (std::int64_t i = 0; i < options.samples; ++i) {
+    recipe.sample = static_cast<std::uint64_t>(i);
+    CommitCollector collector;
+    const GenerateResult result = Generate(*session, canvas, recipe, {.observer = &collector, .cancel = cancel});
+    if (result.stop == StopReason::kCancelled) break;
+    const auto error = MeasureParallelError(*model.denoiser, collector.steps(), session_options);
+    ++row.samples;
+    row.nfe += static_cast<double>(result.counters.nfe());
+    row.calls += static_cast<double>(result.counters.calls);
+    row.steps += result.steps;
+    row.error_nats += error.total_new_base;
+    row.seconds += result.seconds;
+    committed += result.committed;
+  }
+  if (row.samples == 0) return row;
+  row.tokens_per_forward = committed / row.nfe;
+  for (double* sum : {&row.nfe, &row.calls, &row.steps, &row.error_nats, &row.seconds}) {
+    *sum /= static_cast<double>(row.samples);
+  }
+  return row;
+}
+
+int PlannerWidth(std::span<const std::string> planners) {
+  int width = kNarrowestPlanner;
+  for (const std::string& planner : planners) width = std::max(width, TextWidth(planner));
+  return std::min(width, kWidestPlanner);
+}
+
+std::string TableHeader(int width) {
+  return fmt::format("{:<{}} {:>7} {:>7} {:>7} {:>11} {:>9}", "planner", width, "NFE", "calls", "steps", "tokens/NFE",
+                     "error");
+}
+
+std::string TableRow(const ComparisonRow& row, int width) {
+  const std::string planner = FitToWidth(row.planner, width);
+  const std::string padding(static_cast<std::size_t>(width - TextWidth(planner)), ' ');
+  return fmt::format("{}{} {:>7.1f} {:>7.1f} {:>7.1f} {:>11.2f} {:>9.3f}", planner, padding, row.nfe, row.calls,
+                     row.steps, row.tokens_per_forward, row.error_nats);
+}
+
+std::string ToJson(const ComparisonRow& row) {
+  using Json = nlohmann::ordered_json;
+  const Json object = {
+      {"planner", row.planner},       {"samples", row.samples}, {"nfe", row.nfe},
+      {"calls", row.calls},           {"steps", row.steps},     {"tokens_per_forward", row.tokens_per_forward},
+      {"error_nats", row.error_nats}, {"seconds", row.seconds}};
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace punt

@@ -1,0 +1,32 @@
+// Text as a terminal shows it: characters with their widths in columns.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace punt {
+
+/// One character with the combining marks behind it, safe to print: nothing in `bytes` moves the cursor by
+/// anything but `width` columns.
+struct Glyph {
+  std::string bytes;  // valid UTF-8
+  int width = 1;      // columns: 1, or 2 for East Asian wide characters and emoji
+  bool breaks_line = false;
+};
+
+/// Takes text from anywhere (pieces of a vocabulary, a trace file) apart. Control characters, escape
+/// sequences included, become visible stand-ins; a line feed becomes an arrow that breaks the line; bytes
+/// that are no UTF-8 become U+FFFD. Never throws.
+std::vector<Glyph> Glyphs(std::string_view text);
+
+/// Columns of a text without line feeds.
+int TextWidth(std::string_view text);
+
+/// At most `columns` columns; what is cut off is replaced by "~".
+std::string FitToWidth(std::string_view text, int columns);
+
+/// False when a byte sequence is no UTF-8 (overlong forms and surrogates are none).
+bool IsUtf8(std::string_view text);
+
+}  // namespace punt

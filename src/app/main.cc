@@ -1,0 +1,4 @@
+// The `punt` program. What it can do is the table in commands.cc.
+#include "app/command.h"
+
+int main(int argc, char** argv) { return punt::RunProgram(argc, argv); }

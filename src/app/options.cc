@@ -1,0 +1,118 @@
+#include "app/options.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "base/check.h"
+
+namespace punt {
+namespace {
+
+/// Errors of from_chars: no number at all, or one that its type cannot hold.
+template <typename T>
+std::errc Read(std::string_view text, T& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end != text.data() + text.size()) return std::errc::invalid_argument;
+  return error;
+}
+
+}  // namespace
+
+std::int64_t ParseInteger(std::string_view text, std::string_view name, std::int64_t min, std::int64_t max) {
+  std::int64_t value = 0;
+  const std::errc error = Read(text, value);
+  if (error == std::errc::invalid_argument) BadInput("{} must be a whole number, got '{}'", name, text);
+  if (error != std::errc() || value < min || value > max) {
+    BadInput("{} must be between {} and {}, got {}", name, min, max, text);
+  }
+  return value;
+}
+
+std::uint64_t ParseSeed(std::string_view text, std::string_view name) {
+  std::uint64_t value = 0;
+  if (Read(text, value) != std::errc()) {
+    BadInput("{} must be a whole number between 0 and {}, got '{}'", name, std::numeric_limits<std::uint64_t>::max(),
+             text);
+  }
+  return value;
+}
+
+double ParseReal(std::string_view text, std::string_view name, double min, double max) {
+  double value = 0;
+  const std::errc error = Read(text, value);
+  if (error == std::errc::invalid_argument || std::isnan(value)) BadInput("{} must be a number, got '{}'", name, text);
+  if (error != std::errc() || value < min || value > max) {
+    BadInput("{} must be between {} and {}, got {}", name, min, max, text);
+  }
+  return value;
+}
+
+CLI::Option* AddInteger(CLI::App& command, const std::string& name, std::int64_t& value, std::int64_t min,
+                        std::int64_t max, const std::string& help) {
+  const auto read = [&value, name, min, max](const std::string& text) { value = ParseInteger(text, name, min, max); };
+  return command.add_option_function<std::string>(name, read, help)->type_name("N");
+}
+
+CLI::Option* AddReal(CLI::App& command, const std::string& name, double& value, double min, double max,
+                     const std::string& help) {
+  const auto read = [&value, name, min, max](const std::string& text) { value = ParseReal(text, name, min, max); };
+  return command.add_option_function<std::string>(name, read, help)
+      ->type_name("X")
+      ->default_str(fmt::format("{}", value));
+}
+
+CLI::Option* AddSeed(CLI::App& command, const std::string& name, std::uint64_t& value, const std::string& help) {
+  const auto read = [&value, name](const std::string& text) { value = ParseSeed(text, name); };
+  return command.add_option_function<std::string>(name, read, help)
+      ->type_name("N")
+      ->default_str(fmt::format("{}", value));
+}
+
+void ProposalFlags::AddTo(CLI::App& command) {
+  AddReal(command, "--temperature", temperature, 0, 1e6, "0: the most likely token; 1: the model's own law");
+  AddReal(command, "--top-p", top_p, 0, 1, "Nucleus: keep the most likely tokens up to this share");
+  AddInteger(command, "--top-k", top_k, 0, std::numeric_limits<int>::max(), "Keep the k most likely tokens (0: all)");
+  command.add_option("--convention", convention, "How proposals are drawn: llada or dream")->capture_default_str();
+  command.add_option("--score-on", score_on, "Scores look at probabilities: untempered or tempered")
+      ->capture_default_str();
+}
+
+ProposalOptions ProposalFlags::Options() const {
+  const ProposalOptions options{.convention = ParseConvention(convention),
+                                .temperature = temperature,
+                                .top_p = top_p,
+                                .top_k = static_cast<int>(top_k),
+                                .score_on = ParseScoreOn(score_on)};
+  Validate(options);
+  return options;
+}
+
+void ViewFlags::AddTo(CLI::App& command) {
+  command.add_option("--view", view, "auto, live, plain or none")->capture_default_str();
+  command.add_option("--color", colour, "auto, always or never")->capture_default_str();
+  AddInteger(command, "--delay", delay_ms, 0, 60000, "Milliseconds after each frame of a live view")
+      ->default_str(fmt::format("{}", delay_ms));
+}
+
+ViewOptions ViewFlags::Options(std::FILE* out, ViewKind otherwise) const {
+  const bool can_live = CanMoveCursor(out);
+  ViewOptions options{.delay_ms = static_cast<int>(delay_ms), .out = out};
+  options.colour = WantsColour(ParseColourChoice(colour), out);
+  if (view == "auto") {
+    options.kind = can_live ? ViewKind::kLive : otherwise;
+  } else if (view == "live") {
+    options.kind = can_live ? ViewKind::kLive : ViewKind::kPlain;
+  } else if (view == "plain") {
+    options.kind = ViewKind::kPlain;
+  } else if (view == "none") {
+    options.kind = ViewKind::kNone;
+  } else {
+    BadInput("--view must be one of auto, live, plain, none, got '{}'", view);
+  }
+  return options;
+}
+
+}  // namespace punt

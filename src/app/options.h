@@ -1,0 +1,51 @@
+// Options of the command line, read strictly: a number is a number to its last character, and one out of
+// range is an error that says so, never a wrapped or clamped value.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "app/canvas_view.h"
+#include "punt/sampler.h"
+
+namespace punt {
+
+/// Throw Error naming `name`. Whole numbers are decimal digits with an optional minus sign.
+std::int64_t ParseInteger(std::string_view text, std::string_view name, std::int64_t min, std::int64_t max);
+std::uint64_t ParseSeed(std::string_view text, std::string_view name);
+double ParseReal(std::string_view text, std::string_view name, double min, double max);
+
+/// Declare an option that is stored in `value`, whose present content is the default.
+CLI::Option* AddInteger(CLI::App& command, const std::string& name, std::int64_t& value, std::int64_t min,
+                        std::int64_t max, const std::string& help);
+CLI::Option* AddReal(CLI::App& command, const std::string& name, double& value, double min, double max,
+                     const std::string& help);
+CLI::Option* AddSeed(CLI::App& command, const std::string& name, std::uint64_t& value, const std::string& help);
+
+/// --temperature, --top-p, --top-k, --convention, --score-on; shared by the commands that sample.
+struct ProposalFlags {
+  double temperature = 1.0;
+  double top_p = 1.0;
+  std::int64_t top_k = 0;
+  std::string convention = "llada";
+  std::string score_on = "untempered";
+
+  void AddTo(CLI::App& command);
+  ProposalOptions Options() const;
+};
+
+/// --view, --delay, --color; shared by the commands that show a canvas.
+struct ViewFlags {
+  std::string view = "auto";
+  std::string colour = "auto";
+  std::int64_t delay_ms = 60;
+
+  void AddTo(CLI::App& command);
+  /// Auto is live on a terminal, `otherwise` elsewhere. Live needs a terminal that can move its cursor; asked
+  /// for on anything else, it becomes plain, so that no escape code ends up in a file.
+  ViewOptions Options(std::FILE* out, ViewKind otherwise) const;
+};
+
+}  // namespace punt

@@ -1,0 +1,147 @@
+#include "app/options.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "app/request.h"
+#include "punt/error.h"
+
+namespace punt {
+namespace {
+
+template <typename F>
+std::string ErrorOf(F f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kBadInput);
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(ParseInteger, TakesWholeNumbersInRange) {
+  EXPECT_EQ(ParseInteger("0", "--n", 0, 5), 0);
+  EXPECT_EQ(ParseInteger("-3", "--n", -5, 5), -3);
+  EXPECT_EQ(ErrorOf([] { ParseInteger("6", "--n", 1, 5); }), "--n must be between 1 and 5, got 6");
+  EXPECT_EQ(ErrorOf([] { ParseInteger("0", "--n", 1, 5); }), "--n must be between 1 and 5, got 0");
+  EXPECT_EQ(ErrorOf([] { ParseInteger("99999999999999999999999", "--n", 1, 5); }),
+            "--n must be between 1 and 5, got 99999999999999999999999");
+  for (const char* bad : {"", "x", "1e9", "1.0", "1 ", " 1", "+1", "0x10"}) {
+    EXPECT_EQ(ErrorOf([&] { ParseInteger(bad, "--n", 0, 5); }),
+              std::string("--n must be a whole number, got '") + bad + "'");
+  }
+}
+
+TEST(ParseSeed, TakesAll64Bits) {
+  EXPECT_EQ(ParseSeed("18446744073709551615", "--seed"), 18446744073709551615u);
+  for (const char* bad : {"18446744073709551616", "-1", "", "1.5"}) {
+    EXPECT_NE(ErrorOf([&] { ParseSeed(bad, "--seed"); }), "accepted") << bad;
+  }
+}
+
+TEST(ParseReal, TakesFiniteNumbersInRange) {
+  EXPECT_EQ(ParseReal("0.5", "--x", 0, 1), 0.5);
+  EXPECT_EQ(ParseReal("1e-3", "--x", 0, 1), 1e-3);
+  for (const char* bad : {"nan", "inf", "-0.1", "1e999", "", "0,5", "2"}) {
+    EXPECT_NE(ErrorOf([&] { ParseReal(bad, "--x", 0, 1); }), "accepted") << bad;
+  }
+}
+
+TEST(ParseInfill, TakesTextApart) {
+  const std::vector<InfillPart> parts = ParseInfill("ab[MASK:12]c[MASK]");
+  ASSERT_EQ(parts.size(), 4u);
+  EXPECT_EQ(parts[0].text, "ab");
+  EXPECT_EQ(parts[1].masks, 12);
+  EXPECT_EQ(parts[2].text, "c");
+  EXPECT_EQ(parts[3].masks, 1);
+  EXPECT_TRUE(ParseInfill("").empty());
+  EXPECT_EQ(ParseInfill("[mask]").front().text, "[mask]");
+}
+
+TEST(ParseInfill, RefusesBadHoles) {
+  for (const char* bad : {"[MASK", "[MASK:", "[MASK:]", "[MASK:0]", "[MASK:-1]", "[MASK:x]", "[MASK:1e3]", "[MASKED]",
+                          "[MASK:99999999999999999999]"}) {
+    EXPECT_NE(ErrorOf([&] { ParseInfill(bad); }), "accepted") << bad;
+  }
+}
+
+class BuildCanvasTest : public testing::Test {
+ protected:
+  Model model_ = OpenModel("toy:markov,length=8,vocab=4,seed=1");
+  Token mask_ = model_.denoiser->info().mask_token;
+
+  std::vector<Token> Masks(int n) const { return std::vector<Token>(static_cast<std::size_t>(n), mask_); }
+  std::string ErrorFor(const CanvasRequest& request) {
+    return ErrorOf([&] { BuildCanvas(request, model_); });
+  }
+};
+
+TEST_F(BuildCanvasTest, FillsTheModelByDefault) {
+  EXPECT_EQ(BuildCanvas({}, model_), Masks(8));
+  EXPECT_EQ(BuildCanvas({.prompt = "ab"}, model_),
+            (std::vector<Token>{0, 1, mask_, mask_, mask_, mask_, mask_, mask_}));
+  EXPECT_EQ(BuildCanvas({.prompt = "ab", .length = 1}, model_), (std::vector<Token>{0, 1, mask_}));
+  EXPECT_EQ(BuildCanvas({.prompt = "abcdabcd"}, model_), (std::vector<Token>{0, 1, 2, 3, 0, 1, 2, 3}));
+}
+
+TEST_F(BuildCanvasTest, OpensHoles) {
+  EXPECT_EQ(BuildCanvas({.infill = "a[MASK:3]b"}, model_), (std::vector<Token>{0, mask_, mask_, mask_, 1}));
+  EXPECT_EQ(BuildCanvas({.infill = "abc"}, model_), (std::vector<Token>{0, 1, 2}));
+  EXPECT_EQ(BuildCanvas({.infill = "[MASK:8]"}, model_), Masks(8));
+}
+
+TEST_F(BuildCanvasTest, RefusesWhatDoesNotFit) {
+  EXPECT_NE(ErrorFor({.prompt = "abcdabcda"}).find("the prompt has 9 tokens"), std::string::npos);
+  EXPECT_NE(ErrorFor({.prompt = "abcdabcd", .length = 1}).find("exceed the 8"), std::string::npos);
+  EXPECT_NE(ErrorFor({.length = 99999999999}).find("99999999999 positions to generate exceed the 8"),
+            std::string::npos);
+  EXPECT_NE(ErrorFor({.infill = "a[MASK:8]"}).find("exceed the 8"), std::string::npos);
+  EXPECT_NE(ErrorFor({.infill = "[MASK:4][MASK:4]a"}).find("exceed the 8"), std::string::npos);
+  EXPECT_NE(ErrorFor({.infill = "[MASK:16000000]"}).find("exceed the 8"), std::string::npos);
+}
+
+TEST_F(BuildCanvasTest, RefusesWhatMakesNoSense) {
+  EXPECT_EQ(ErrorFor({.infill = ""}), "--infill is empty");
+  EXPECT_NE(ErrorFor({.prompt = "a", .infill = "b"}), "accepted");
+  EXPECT_NE(ErrorFor({.infill = "b", .length = 1}), "accepted");
+  EXPECT_EQ(ErrorFor({.prompt = "a\xff"}), "the prompt is not valid UTF-8");
+  EXPECT_EQ(ErrorFor({.infill = "a\xff[MASK]"}), "--infill is not valid UTF-8");
+  EXPECT_NE(ErrorFor({.prompt = "a_"}).find("holds a mask"), std::string::npos);
+  EXPECT_NE(ErrorFor({.prompt = "ax"}), "accepted");  // outside the vocabulary
+}
+
+TEST(Colour, FollowsChoiceAndEnvironment) {
+  std::FILE* file = std::tmpfile();
+  EXPECT_FALSE(WantsColour(ColourChoice::kAuto, file));
+  EXPECT_TRUE(WantsColour(ColourChoice::kAlways, file));
+  EXPECT_FALSE(WantsColour(ColourChoice::kNever, file));
+  EXPECT_NE(ErrorOf([] { ParseColourChoice("sometimes"); }), "accepted");
+  std::fclose(file);
+}
+
+TEST(ViewFlags, LiveBecomesPlainWithoutATerminal) {
+  std::FILE* file = std::tmpfile();
+  ViewFlags flags;
+  EXPECT_EQ(flags.Options(file, ViewKind::kNone).kind, ViewKind::kNone);
+  EXPECT_EQ(flags.Options(file, ViewKind::kPlain).kind, ViewKind::kPlain);
+  flags.view = "live";
+  EXPECT_EQ(flags.Options(file, ViewKind::kNone).kind, ViewKind::kPlain);
+  flags.view = "none";
+  EXPECT_EQ(flags.Options(file, ViewKind::kPlain).kind, ViewKind::kNone);
+  flags.view = "loud";
+  EXPECT_NE(ErrorOf([&] { flags.Options(file, ViewKind::kNone); }), "accepted");
+  std::fclose(file);
+}
+
+TEST(Terminal, HasASizeEvenWithoutOne) {
+  std::FILE* file = std::tmpfile();
+  EXPECT_EQ(SizeOf(file).columns, 80);
+  EXPECT_EQ(SizeOf(file).lines, 24);
+  EXPECT_FALSE(IsTerminal(file));
+  std::fclose(file);
+}
+
+}  // namespace
+}  // namespace punt

@@ -1,0 +1,91 @@
+#include "app/request.h"
+
+#include "app/glyphs.h"
+#include "app/options.h"
+#include "base/check.h"
+
+namespace punt {
+namespace {
+
+constexpr std::string_view kHole = "[MASK";
+constexpr std::int64_t kMostPositions = 1 << 24;  // far beyond any model; keeps sums in range
+
+/// Text never opens holes of its own: a tokenizer that knows the mask's piece would let it.
+void AppendText(std::string_view text, const char* what, const Model& model, std::vector<Token>& tokens) {
+  if (!IsUtf8(text)) BadInput("{} is not valid UTF-8", what);
+  const Token mask = model.denoiser->info().mask_token;
+  for (Token token : model.tokenizer->Encode(text)) {
+    if (token == mask) BadInput("{} holds a mask; holes are written [MASK:n] in --infill", what);
+    tokens.push_back(token);
+  }
+}
+
+void RequireFit(std::size_t given, std::int64_t wanted, const Model& model) {
+  const int most = model.denoiser->info().max_length;
+  if (static_cast<std::int64_t>(given) > most) {
+    BadInput("the prompt has {} tokens, {} takes {}", given, model.name, most);
+  }
+  if (static_cast<std::int64_t>(given) + wanted > most) {
+    BadInput("{} given tokens and {} positions to generate exceed the {} that {} takes", given, wanted, most,
+             model.name);
+  }
+}
+
+std::vector<Token> BuildInfill(const CanvasRequest& request, const Model& model) {
+  if (!request.prompt.empty()) BadInput("a prompt and --infill exclude each other");
+  if (request.length) BadInput("--length and --infill exclude each other: the holes say how much to generate");
+  if (!IsUtf8(*request.infill)) BadInput("--infill is not valid UTF-8");
+  const std::vector<InfillPart> parts = ParseInfill(*request.infill);
+  if (parts.empty()) BadInput("--infill is empty");
+  const Token mask = model.denoiser->info().mask_token;
+  std::vector<Token> tokens;
+  std::size_t given = 0;
+  std::int64_t holes = 0;
+  for (const InfillPart& part : parts) {
+    holes += part.masks;
+    RequireFit(given, holes, model);  // before the masks are stored: their number is anyone's choice
+    const std::size_t before = tokens.size();
+    AppendText(part.text, "--infill", model, tokens);
+    given += tokens.size() - before;
+    tokens.insert(tokens.end(), static_cast<std::size_t>(part.masks), mask);
+  }
+  RequireFit(given, holes, model);
+  return tokens;
+}
+
+}  // namespace
+
+std::vector<InfillPart> ParseInfill(std::string_view text) {
+  std::vector<InfillPart> parts;
+  while (!text.empty()) {
+    const std::size_t hole = text.find(kHole);
+    if (hole != 0) parts.push_back({std::string(text.substr(0, hole)), 0});
+    if (hole == std::string_view::npos) break;
+    text.remove_prefix(hole);
+    const std::size_t close = text.find(']');
+    if (close == std::string_view::npos) BadInput("a hole is not closed in --infill: '{}'", text);
+    const std::string_view inside = text.substr(kHole.size(), close - kHole.size());
+    std::int64_t count = 1;
+    if (!inside.empty()) {
+      if (inside.front() != ':') BadInput("a hole is written [MASK] or [MASK:n], got '{}'", text.substr(0, close + 1));
+      count = ParseInteger(inside.substr(1), "the length of a hole in --infill", 1, kMostPositions);
+    }
+    parts.push_back({"", static_cast<int>(count)});
+    text.remove_prefix(close + 1);
+  }
+  return parts;
+}
+
+std::vector<Token> BuildCanvas(const CanvasRequest& request, const Model& model) {
+  if (request.infill) return BuildInfill(request, model);
+  std::vector<Token> tokens;
+  AppendText(request.prompt, "the prompt", model, tokens);
+  RequireFit(tokens.size(), 0, model);
+  const DenoiserInfo& info = model.denoiser->info();
+  const std::int64_t wanted = request.length.value_or(info.max_length - static_cast<std::int64_t>(tokens.size()));
+  RequireFit(tokens.size(), wanted, model);
+  tokens.insert(tokens.end(), static_cast<std::size_t>(wanted), info.mask_token);
+  return tokens;
+}
+
+}  // namespace punt

@@ -1,0 +1,34 @@
+// From what the user asks for to the canvas that the generator starts from.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "punt/model.h"
+#include "punt/types.h"
+
+namespace punt {
+
+struct CanvasRequest {
+  std::string prompt;                  // may be empty: unconditional
+  std::optional<std::string> infill;   // instead of a prompt: text with holes [MASK] or [MASK:n]
+  std::optional<std::int64_t> length;  // positions to generate behind the prompt; default: up to the model's length
+};
+
+/// A piece of a text with holes: either text or masks.
+struct InfillPart {
+  std::string text;
+  int masks = 0;
+};
+
+/// "ab[MASK:12]cd" -> "ab", 12 masks, "cd". Throws Error on a hole without end or with a bad count.
+std::vector<InfillPart> ParseInfill(std::string_view text);
+
+/// The tokens, masks included. Throws Error when they do not fit the model, when a text cannot be
+/// expressed in its vocabulary or is not UTF-8, or when the request contradicts itself.
+std::vector<Token> BuildCanvas(const CanvasRequest& request, const Model& model);
+
+}  // namespace punt

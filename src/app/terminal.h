@@ -1,0 +1,63 @@
+// The terminal and the signals that come from it.
+#pragma once
+
+#include <atomic>
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+namespace punt {
+
+bool IsTerminal(std::FILE* stream);
+
+struct TerminalSize {
+  int columns = 80;
+  int lines = 24;
+};
+
+/// Asked of the terminal behind `stream`; 80 x 24 if it does not say.
+TerminalSize SizeOf(std::FILE* stream);
+
+enum class ColourChoice { kAuto, kAlways, kNever };
+
+/// "auto", "always", "never"; throws Error otherwise.
+ColourChoice ParseColourChoice(std::string_view name);
+
+/// Auto: on a terminal, unless NO_COLOR is set (and not empty) or TERM is dumb.
+bool WantsColour(ColourChoice choice, std::FILE* stream);
+
+/// Cursor movement makes sense on a terminal that is not dumb.
+bool CanMoveCursor(std::FILE* stream);
+
+/// Installs handlers for SIGINT and SIGTERM, once per process. The first signal sets the flag that is
+/// returned; a second one restores the cursor and ends the process with kInterruptedExit.
+const std::atomic<bool>& InstallInterruptHandlers();
+bool WasInterrupted();
+
+inline constexpr int kInterruptedExit = 130;
+
+/// Sleeps, but not on after a signal.
+void Pause(int milliseconds);
+
+/// Frames drawn one over the other without clearing, so without flicker. Hides the cursor while it draws;
+/// it comes back with the destructor, with StartOver, with a second signal, and while the process is stopped.
+class LiveScreen {
+ public:
+  explicit LiveScreen(std::FILE* out) : out_(out) {}
+  ~LiveScreen() { StartOver(); }
+  LiveScreen(const LiveScreen&) = delete;
+  LiveScreen& operator=(const LiveScreen&) = delete;
+
+  /// `frame` is whole lines, none wider than the terminal.
+  void Draw(const std::string& frame);
+
+  /// Leaves what was drawn; the next frame goes below it.
+  void StartOver();
+
+ private:
+  std::FILE* out_;
+  int lines_ = 0;
+  bool is_hidden_ = false;
+};
+
+}  // namespace punt

@@ -1,0 +1,59 @@
+#include "app/trace_file.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "base/check.h"
+#include "punt/error.h"
+
+namespace punt {
+namespace fs = std::filesystem;
+
+TraceFile::TraceFile(const std::string& path) : name_(path), target_(path), writer_(out_) {
+  if (path.empty()) BadInput("--trace needs the name of a file");
+  std::error_code error;
+  const fs::file_status status = fs::status(target_, error);
+  if (fs::is_directory(status)) BadInput("--trace: {} is a directory", path);
+  if (!fs::exists(status) || fs::is_regular_file(status)) {
+    // A link stays a link: what it points to is replaced.
+    if (fs::is_symlink(fs::symlink_status(target_, error)) && fs::exists(status)) target_ = fs::canonical(target_);
+    partial_ = target_;
+    partial_ += ".partial";
+  }
+  errno = 0;
+  out_.open(partial_.empty() ? target_ : partial_, std::ios::binary | std::ios::trunc);
+  if (!out_) {
+    const std::string reason = std::strerror(errno);
+    partial_.clear();  // not ours to remove
+    BadInput("cannot write {}: {}", path, reason);
+  }
+}
+
+TraceFile::~TraceFile() {
+  if (is_finished_ || partial_.empty()) return;
+  out_.close();
+  std::error_code ignored;  // nobody is left to tell
+  fs::remove(partial_, ignored);
+}
+
+void TraceFile::On(const TraceEvent& event) {
+  try {
+    writer_.On(event);
+  } catch (const Error&) {
+    throw Error(ErrorCode::kFailed, fmt::format("cannot write {}", name_));
+  }
+}
+
+void TraceFile::Finish() {
+  out_.close();
+  if (!out_) throw Error(ErrorCode::kFailed, fmt::format("cannot write {}", name_));
+  std::error_code error;
+  if (!partial_.empty()) fs::rename(partial_, target_, error);
+  if (error) throw Error(ErrorCode::kFailed, fmt::format("cannot write {}: {}", name_, error.message()));
+  is_finished_ = true;
+}
+
+}  // namespace punt

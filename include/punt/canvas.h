@@ -11,8 +11,8 @@ namespace punt {
 
 /// History of one position. Positions of the prompt keep the defaults.
 struct PositionHistory {
-  int commit_step = -1;            // step of the last commit, -1 if masked or prompt
-  double commit_confidence = 0;    // confidence and probability of the token at that commit
+  int commit_step = -1;          // step of the last commit, -1 if masked or prompt
+  double commit_confidence = 0;  // confidence and probability of the token at that commit
   double commit_prob = 0;
   std::vector<double> divergences;  // KL(p_now || p_prev) of the last steps, newest last (planners ask for it)
 };

@@ -29,7 +29,7 @@ namespace punt {
 /// Facts about a denoiser.
 struct DenoiserInfo {
   std::string name;
-  int vocab_size = 0;             // V, the mask token included
+  int vocab_size = 0;  // V, the mask token included
   Token mask_token = 0;
   std::vector<Token> eos_tokens;  // may be empty
   int max_length = 0;             // longest canvas
@@ -65,11 +65,11 @@ using PassRef = std::shared_ptr<const Pass>;
 
 /// One forward pass of one sequence. The spans need to live only during the call.
 struct Query {
-  std::span<const Token> canvas;    // L tokens, 1 <= L <= max_length
-  std::span<const Position> rows;   // the rows that must be readable afterwards
+  std::span<const Token> canvas;   // L tokens, 1 <= L <= max_length
+  std::span<const Position> rows;  // the rows that must be readable afterwards
   PassKind kind = PassKind::kBase;
-  const Pass* base = nullptr;       // optional: a pass over the same canvas with fewer positions revealed,
-                                    // from which a session may reuse whatever it can account for
+  const Pass* base = nullptr;  // optional: a pass over the same canvas with fewer positions revealed,
+                               // from which a session may reuse whatever it can account for
 };
 
 /// Reads the proposals at `rows`; out has one entry per row. Confidence is left at 0.

@@ -48,7 +48,7 @@ struct Recipe {
   std::shared_ptr<const Score> score;
   std::shared_ptr<const Proposer> proposer;
   EosPolicy eos = EosPolicy::kNone;
-  int window = 0;           // semi-autoregressive blocks of so many generated positions, left to right; 0: one block
+  int window = 0;  // semi-autoregressive blocks of so many generated positions, left to right; 0: one block
   std::uint64_t seed = 0;
   std::uint64_t sample = 0;
   std::int64_t max_steps = 0;  // 0: no limit

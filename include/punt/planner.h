@@ -62,11 +62,11 @@ struct StepView {
 
 /// One independence test, for the trace.
 struct Round {
-  int level = 0;                   // bit (iterative, parallel) or depth (recursive), counted from the first
-  std::vector<Position> anchors;   // confidence order
-  std::vector<Position> tests;     // confidence order
+  int level = 0;                    // bit (iterative, parallel) or depth (recursive), counted from the first
+  std::vector<Position> anchors;    // confidence order
+  std::vector<Position> tests;      // confidence order
   std::vector<double> divergences;  // one per test
-  std::vector<bool> kept;          // one per test: divergence <= epsilon
+  std::vector<bool> kept;           // one per test: divergence <= epsilon
   double epsilon = 0;
 };
 
@@ -74,13 +74,13 @@ struct Plan {
   std::vector<Position> commit;  // masked positions, confidence order, no repeats
   std::vector<Position> remask;  // generated positions that are not masked
   std::vector<Round> rounds;
-  PassRef next_base;             // a pass over exactly the canvas that this plan leads to, if one was run
+  PassRef next_base;  // a pass over exactly the canvas that this plan leads to, if one was run
 };
 
 /// What the loop must provide for a planner.
 struct PlannerNeeds {
-  bool revealed_rows = false;   // proposals for positions already filled
-  int divergence_history = 0;   // inter-step divergences to keep per position
+  bool revealed_rows = false;  // proposals for positions already filled
+  int divergence_history = 0;  // inter-step divergences to keep per position
   bool attention_maps = false;
   bool attention_masks = false;
 };

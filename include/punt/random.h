@@ -38,8 +38,7 @@ constexpr std::uint64_t StreamName(const StreamKey& key, Position position, Purp
 class RandomStream {
  public:
   explicit RandomStream(std::uint64_t name) : name_(name) {}
-  RandomStream(const StreamKey& key, Position position, Purpose purpose)
-      : name_(StreamName(key, position, purpose)) {}
+  RandomStream(const StreamKey& key, Position position, Purpose purpose) : name_(StreamName(key, position, purpose)) {}
 
   std::uint64_t Next() { return Mix64(name_ + 0x9e3779b97f4a7c15u * ++count_); }
 

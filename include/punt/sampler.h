@@ -40,13 +40,13 @@ void Validate(const ProposalOptions& options);
 /// banned tokens excluded), or of the tempered and filtered one when score_on says so.
 struct Proposal {
   Position position = 0;
-  Token token = 0;          // y: what would be committed
-  Token top_token = 0;      // argmax, lowest token on ties
-  double token_prob = 0;    // p(y)
-  double top_prob = 0;      // p(1)
-  double second_prob = 0;   // p(2); 0 in a vocabulary of one
-  double entropy = 0;       // nats
-  double confidence = 0;    // phi, higher is more certain; set by a Score, not by the denoiser
+  Token token = 0;         // y: what would be committed
+  Token top_token = 0;     // argmax, lowest token on ties
+  double token_prob = 0;   // p(y)
+  double top_prob = 0;     // p(1)
+  double second_prob = 0;  // p(2); 0 in a vocabulary of one
+  double entropy = 0;      // nats
+  double confidence = 0;   // phi, higher is more certain; set by a Score, not by the denoiser
 };
 
 /// Confidence of a proposal whose position must come last (EOS policy `deprioritise`).

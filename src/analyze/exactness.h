@@ -75,6 +75,9 @@ std::string TradeOffSection(const ExactnessOptions& options, const ExactnessResu
 /// Error against NFE, one panel per setting of the trade-off. Hollow: too typical (exactness_table.h).
 std::vector<PlotPanel> TradeOffPanels(const ExactnessOptions& options, const ExactnessResults& results);
 
+/// The same for the README: the long permuted models, and the planners that most people know.
+std::vector<PlotPanel> HeadlinePanels(const ExactnessOptions& options, const ExactnessResults& results);
+
 /// Total variation against epsilon on random joints.
 std::vector<PlotPanel> EpsilonPanels(const ExactnessOptions& options, const ExactnessResults& results);
 

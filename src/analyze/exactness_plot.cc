@@ -42,6 +42,24 @@ std::vector<PlotPanel> TradeOffPanels(const ExactnessOptions& options, const Exa
   return panels;
 }
 
+std::vector<PlotPanel> HeadlinePanels(const ExactnessOptions& options, const ExactnessResults& results) {
+  const std::vector<std::string> shown = {
+      "punt",   "punt, random order", "top-k",   "entropy-bound", "dilated", "random",
+      "halton", "left-to-right",      "timestep"};
+  std::vector<PlotPanel> headline;
+  for (PlotPanel& panel : TradeOffPanels(options, results)) {
+    const bool hard =
+        panel.title == "chain, L = 1024, randomly permuted" || panel.title == "tree, L = 1024, randomly permuted";
+    if (!hard && !options.quick) continue;
+    std::erase_if(panel.series, [&](const PlotSeries& series) {
+      return std::find(shown.begin(), shown.end(), series.name) == shown.end();
+    });
+    for (PlotSeries& series : panel.series) series.line = true;
+    headline.push_back(std::move(panel));
+  }
+  return headline;
+}
+
 std::vector<PlotPanel> EpsilonPanels(const ExactnessOptions& options, const ExactnessResults& results) {
   const std::vector<ExactnessJob> jobs = ExactnessJobs(options);
   PlotPanel panel{.title = "random joint tables",

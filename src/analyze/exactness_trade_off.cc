@@ -130,7 +130,7 @@ std::string TradeOffTable(const std::vector<ExactnessRow>& rows) {
 }
 
 constexpr const char* kTradeOffIntroduction =
-    R"(Chains and trees of the length of a real generation, 8 tokens, coupling 0.9 (nine times in ten a token is a fixed
+    R"(Chains and trees of the length of a real generation, 8 tokens, coupling 0.9 unless named (nine times in ten a token is a fixed
 function of its parent's), with the dependency order equal to the position order and randomly permuted. Per configuration:
 NFE (all forward passes), dependent calls (batches that wait for one another), steps, and the total
 parallel-sampling error, the sum over committed tokens of KL(p(. | x, y before it in the step) ‖ p(. | x)), in nats per

@@ -62,6 +62,8 @@ void WriteReport(const ExactnessFlags& flags, const ExactnessOptions& options, c
   };
   write("exactness.svg", RenderSvg(TradeOffPanels(options, results),
                                    "Parallel-sampling error against forward passes, exact (hollow: too typical)"));
+  write("exactness-headline.svg", RenderSvg(HeadlinePanels(options, results),
+                                            "1,024 tokens: parallel-sampling error against forward passes, exact"));
   write("exactness-epsilon.svg",
         RenderSvg(EpsilonPanels(options, results), "PUNT: total variation against epsilon, exact"));
   write("exactness.md", ExactnessMarkdown(options, results, CommandLine(flags)));

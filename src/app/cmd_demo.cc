@@ -33,7 +33,7 @@ std::string Verdict(const ComparisonRow& reference, const ComparisonRow& punt, c
 constexpr const char* kTitle = R"(256 tokens of a Markov chain whose links are scattered over the text: nobody
 told the planners its order. NFE counts all forward passes, PUNT's tests too.)";
 constexpr const char* kErrorNote = "error: nats per sequence lost by drawing tokens in parallel; exact.";
-constexpr const char* kLiveNote = "live: green accepted, red rejected by a test, plain earlier, dots masked";
+constexpr const char* kLiveNote = "live: punt, green accepted, red rejected by a test, plain earlier, dots masked";
 
 int Run(const DemoFlags& flags) {
   const Model model = OpenModel(kComparisonModel);
@@ -61,7 +61,7 @@ int Run(const DemoFlags& flags) {
 
   ViewOptions view_options = flags.view.Options(stdout, ViewKind::kNone);
   if (view_options.kind == ViewKind::kNone) return 0;
-  fmt::print("{} {}\n", kLivePlanner, kLiveNote);
+  fmt::print("{}\n", kLiveNote);
   std::fflush(stdout);
   // The table should stay in sight; a screen too low for it shows a part of the canvas.
   view_options.keep_lines = static_cast<int>(planners.size()) + 7;

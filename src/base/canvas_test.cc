@@ -11,7 +11,8 @@ constexpr Token kMask = 4;
 
 TEST(Canvas, MasksAreGeneratedAndTheRestIsPrompt) {
   const Canvas canvas({0, kMask, 1, kMask, kMask}, kMask, 5);
-  EXPECT_EQ(std::vector<Position>(canvas.generated().begin(), canvas.generated().end()), (std::vector<Position>{1, 3, 4}));
+  EXPECT_EQ(std::vector<Position>(canvas.generated().begin(), canvas.generated().end()),
+            (std::vector<Position>{1, 3, 4}));
   EXPECT_EQ(canvas.masked_count(), 3);
   EXPECT_FALSE(canvas.is_full());
   EXPECT_EQ(canvas.MaskedIn(std::vector<Position>{0, 4, 1}), (std::vector<Position>{4, 1}));

@@ -77,11 +77,16 @@ void CheckValue(std::string_view text, const ParamRow& row, std::string_view own
 
 std::string_view Name(ParamKind kind) {
   switch (kind) {
-    case ParamKind::kReal: return "real";
-    case ParamKind::kInteger: return "integer";
-    case ParamKind::kBoolean: return "boolean";
-    case ParamKind::kChoice: return "choice";
-    case ParamKind::kSpec: return "spec";
+    case ParamKind::kReal:
+      return "real";
+    case ParamKind::kInteger:
+      return "integer";
+    case ParamKind::kBoolean:
+      return "boolean";
+    case ParamKind::kChoice:
+      return "choice";
+    case ParamKind::kSpec:
+      return "spec";
   }
   throw std::logic_error("ParamKind");
 }

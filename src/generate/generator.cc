@@ -97,11 +97,12 @@ GenerateResult Finish(const RunState& state, StopReason stop, const DenoiserInfo
                         .stop = stop,
                         .steps = state.step,
                         .counters = spent};
-  for (Position position : state.canvas.generated()) result.committed += state.canvas.history(position).commit_step >= 0;
+  for (Position position : state.canvas.generated())
+    result.committed += state.canvas.history(position).commit_step >= 0;
   if (stop != StopReason::kEos) return result;
   const auto eos = static_cast<std::size_t>(SettledEos(state.canvas, info));
-  std::replace(result.tokens.begin() + static_cast<std::ptrdiff_t>(eos), result.tokens.end(),
-               state.canvas.mask_token(), result.tokens[eos]);
+  std::replace(result.tokens.begin() + static_cast<std::ptrdiff_t>(eos), result.tokens.end(), state.canvas.mask_token(),
+               result.tokens[eos]);
   return result;
 }
 
@@ -109,9 +110,12 @@ GenerateResult Finish(const RunState& state, StopReason stop, const DenoiserInfo
 
 std::string_view Name(EosPolicy policy) {
   switch (policy) {
-    case EosPolicy::kNone: return "none";
-    case EosPolicy::kDeprioritise: return "deprioritise";
-    case EosPolicy::kForbid: return "forbid";
+    case EosPolicy::kNone:
+      return "none";
+    case EosPolicy::kDeprioritise:
+      return "deprioritise";
+    case EosPolicy::kForbid:
+      return "forbid";
   }
   throw std::logic_error("EosPolicy");
 }

@@ -15,7 +15,8 @@ class Recorder : public Observer {
  public:
   void On(const TraceEvent& event) override {
     events.push_back(event);
-    if (cancel_after_commits > 0 && std::holds_alternative<CommitEvent>(event) && --cancel_after_commits == 0) cancel = true;
+    if (cancel_after_commits > 0 && std::holds_alternative<CommitEvent>(event) && --cancel_after_commits == 0)
+      cancel = true;
   }
 
   template <typename Event>

@@ -115,7 +115,8 @@ void SetConfidence(std::vector<Proposal>& proposals, const Recipe& recipe, const
                    const StreamKey& key) {
   for (Proposal& proposal : proposals) {
     proposal.confidence = recipe.score->Confidence(proposal, length, key);
-    const bool is_eos = std::find(info.eos_tokens.begin(), info.eos_tokens.end(), proposal.token) != info.eos_tokens.end();
+    const bool is_eos =
+        std::find(info.eos_tokens.begin(), info.eos_tokens.end(), proposal.token) != info.eos_tokens.end();
     if (is_eos && recipe.eos == EosPolicy::kDeprioritise) proposal.confidence = kDeprioritised;
   }
 }
@@ -133,7 +134,8 @@ void WatchDivergences(Meter& meter, RunState& state, const PassRef& base, std::s
 
 void Apply(RunState& state, const StepOutcome& outcome) {
   std::vector<const Proposal*> proposal_at(state.canvas.tokens().size(), nullptr);
-  for (const Proposal& proposal : outcome.proposals) proposal_at[static_cast<std::size_t>(proposal.position)] = &proposal;
+  for (const Proposal& proposal : outcome.proposals)
+    proposal_at[static_cast<std::size_t>(proposal.position)] = &proposal;
   for (Position position : outcome.plan.remask) state.canvas.Remask(position);
   for (Position position : outcome.plan.commit) {
     const Proposal* proposal = proposal_at.at(static_cast<std::size_t>(position));

@@ -16,11 +16,11 @@ struct RunState {
 
   Canvas canvas;
   int step = 0;
-  int scope_index = 0;       // which window is being filled
-  int scope_start_step = 0;  // the step in which it was entered
-  PassRef next_base;         // a pass over exactly this canvas, if one was run already
+  int scope_index = 0;                   // which window is being filled
+  int scope_start_step = 0;              // the step in which it was entered
+  PassRef next_base;                     // a pass over exactly this canvas, if one was run already
   std::vector<Position> next_base_rows;  // the rows it promises
-  PassRef previous_base;     // of the step before, for planners that watch predictions settle
+  PassRef previous_base;                 // of the step before, for planners that watch predictions settle
 };
 
 struct StepOutcome {

@@ -45,12 +45,33 @@ enum class Schedule { kConstant, kLinear, kCosine };
 
 const ParamRow kParams[] = {
     {"epsilon", ParamKind::kReal, "0.04", "largest divergence at which a token counts as uninfluenced", 0, 1e6},
-    {"divergence", ParamKind::kChoice, "kl-base-new", "how a row's movement is measured", 0, 0,
+    {"divergence",
+     ParamKind::kChoice,
+     "kl-base-new",
+     "how a row's movement is measured",
+     0,
+     0,
      {"kl-base-new", "kl-new-base", "js", "tv"}},
-    {"form", ParamKind::kChoice, "iterative", "order of the tests: fewest passes, own anchors, or two dependent calls", 0, 0,
+    {"form",
+     ParamKind::kChoice,
+     "iterative",
+     "order of the tests: fewest passes, own anchors, or two dependent calls",
+     0,
+     0,
      {"iterative", "recursive", "parallel"}},
-    {"bit_order", ParamKind::kChoice, "msb", "which bit of the rank splits first (iterative form)", 0, 0, {"msb", "lsb"}},
-    {"schedule", ParamKind::kChoice, "constant", "how epsilon moves with the fraction committed", 0, 0,
+    {"bit_order",
+     ParamKind::kChoice,
+     "msb",
+     "which bit of the rank splits first (iterative form)",
+     0,
+     0,
+     {"msb", "lsb"}},
+    {"schedule",
+     ParamKind::kChoice,
+     "constant",
+     "how epsilon moves with the fraction committed",
+     0,
+     0,
      {"constant", "linear", "cosine"}},
     {"epsilon_end", ParamKind::kReal, "0.04", "epsilon when everything is committed (linear, cosine)", 0, 1e6},
     {"test_temperature", ParamKind::kReal, "1", "temperature of the compared rows", 1e-3, 1e3},
@@ -129,8 +150,10 @@ Ranks Without(const Ranks& all, const Ranks& removed) {
 
 double PuntPlanner::Epsilon(double fraction) const {
   switch (schedule_) {
-    case Schedule::kConstant: return epsilon_;
-    case Schedule::kLinear: return epsilon_ + (epsilon_end_ - epsilon_) * fraction;
+    case Schedule::kConstant:
+      return epsilon_;
+    case Schedule::kLinear:
+      return epsilon_ + (epsilon_end_ - epsilon_) * fraction;
     case Schedule::kCosine:
       return epsilon_end_ + (epsilon_ - epsilon_end_) * (1 + std::cos(std::numbers::pi * fraction)) / 2;
   }
@@ -235,9 +258,15 @@ Plan PuntPlanner::Decide(const StepView& view) const {
   Search search;
   Ranks kept;
   switch (form_) {
-    case Form::kIterative: kept = Iterative(view, search); break;
-    case Form::kRecursive: kept = Recursive(view, search); break;
-    case Form::kParallel: kept = Parallel(view, search); break;
+    case Form::kIterative:
+      kept = Iterative(view, search);
+      break;
+    case Form::kRecursive:
+      kept = Recursive(view, search);
+      break;
+    case Form::kParallel:
+      kept = Parallel(view, search);
+      break;
   }
   Plan plan{.commit = PositionsAt(view, kept), .rounds = std::move(search.rounds)};
   for (std::size_t i = 0; free_base_ && i < plan.rounds.size(); ++i) {
@@ -252,7 +281,9 @@ const PlannerRow kPuntRow = {
     .name = "punt",
     .summary = "commit confident tokens that do not influence each other, found by O(log m) test passes",
     .params = kParams,
-    .make = [](const Params& params) -> std::shared_ptr<const Planner> { return std::make_shared<PuntPlanner>(params); },
+    .make = [](const Params& params) -> std::shared_ptr<const Planner> {
+      return std::make_shared<PuntPlanner>(params);
+    },
 };
 
 }  // namespace punt

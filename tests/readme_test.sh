@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# The README stays true: every command of its ```sh blocks runs, every file it links to exists, every planner it
+# names is registered and every registered planner is named.
+set -euo pipefail
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+readme="$PUNT_SOURCE_DIR/README.md"
+mkdir -p "$work/build/release"
+ln -s "$PUNT" "$work/build/release/punt"
+
+commands=$(awk '/^```sh$/{on=1; next} /^```$/{on=0} on' "$readme")
+count=0
+while IFS= read -r line; do
+  [[ -n "$line" ]] || continue
+  (cd "$work" && NO_COLOR=1 bash -c "$line" </dev/null >out 2>&1) || { echo "failed: $line"; cat "$work/out"; exit 1; }
+  count=$((count + 1))
+done <<<"$commands"
+[[ $count -ge 5 ]] || { echo "only $count commands found in $readme"; exit 1; }
+
+for target in $(grep -o '](\([^)#h][^)]*\))' "$readme" | tr -d '()]' ); do
+  [[ -e "$PUNT_SOURCE_DIR/$target" ]] || { echo "README links to $target, which does not exist"; exit 1; }
+done
+
+for name in $("$PUNT" list planners --json | grep -o '"name": *"[^"]*"' | sed 's/.*"\([^"]*\)"$/\1/'); do
+  [[ -f "$PUNT_SOURCE_DIR/src/plan/${name//-/_}.cc" ]] || continue
+  grep -q "\`$name\`" "$readme" || { echo "README does not name the planner $name"; exit 1; }
+done
+echo "$count commands of README.md run"

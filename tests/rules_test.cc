@@ -1,0 +1,132 @@
+// Rules of the house that a machine can check: includes point down, the library neither prints nor exits,
+// and every planner, score and toy model has its own file.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "punt/planner.h"
+
+namespace punt {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kSource = fs::path(PUNT_SOURCE_DIR) / "src";
+
+// Lowest first. Layers on one level do not see each other.
+const std::map<std::string, int> kLevels = {{"base", 0}, {"text", 1},     {"denoise", 3}, {"sample", 4},
+                                            {"plan", 4}, {"generate", 5}, {"analyze", 6}, {"app", 8}};
+
+// Above the denoiser interface nothing knows of a model.
+const std::vector<std::string> kAboveTheLine = {"sample", "plan", "generate"};
+const std::vector<std::string> kBelowTheLine = {"text", "denoise"};
+
+std::string Read(const fs::path& path) {
+  std::ifstream in(path);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+struct SourceFile {
+  fs::path path;
+  std::string layer;
+  bool is_test;
+};
+
+std::vector<SourceFile> SourceFiles() {
+  std::vector<SourceFile> files;
+  for (const auto& entry : fs::recursive_directory_iterator(kSource)) {
+    const std::string extension = entry.path().extension();
+    if (extension != ".cc" && extension != ".h") continue;
+    const std::string name = entry.path().filename();
+    const bool is_test = name.find("_test.cc") != std::string::npos || name.find("testing") != std::string::npos;
+    files.push_back({entry.path(), entry.path().parent_path().filename(), is_test});
+  }
+  return files;
+}
+
+bool Contains(const std::vector<std::string>& list, const std::string& item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+TEST(Rules, EveryLayerHasALevel) {
+  for (const SourceFile& file : SourceFiles()) EXPECT_TRUE(kLevels.contains(file.layer)) << file.path;
+}
+
+TEST(Rules, IncludesPointDown) {
+  const std::regex include("#include \"([a-z]+)/([a-z0-9_./-]+)\"");
+  int seen = 0;
+  for (const SourceFile& file : SourceFiles()) {
+    const std::string text = Read(file.path);
+    for (std::sregex_iterator it(text.begin(), text.end(), include), end; it != end; ++it) {
+      const std::string target = (*it)[1];
+      if (target == "punt") continue;
+      ++seen;
+      ASSERT_TRUE(kLevels.contains(target)) << file.path << " includes " << (*it)[0];
+      const bool down = target == file.layer || kLevels.at(target) < kLevels.at(file.layer);
+      EXPECT_TRUE(down) << file.path << " includes " << (*it)[0];
+      if (Contains(kAboveTheLine, file.layer) && !file.is_test) {  // tests may bring toy models along
+        EXPECT_FALSE(Contains(kBelowTheLine, target)) << file.path << " looks below the denoiser: " << (*it)[0];
+      }
+    }
+  }
+  EXPECT_GT(seen, 20);
+}
+
+TEST(Rules, PublicHeadersStandAlone) {
+  const std::regex include("#include [\"<]([a-z_]+)/");
+  for (const auto& entry : fs::directory_iterator(kSource.parent_path() / "include/punt")) {
+    const std::string text = Read(entry.path());
+    EXPECT_NE(text.find("#pragma once"), std::string::npos) << entry.path();
+    for (std::sregex_iterator it(text.begin(), text.end(), include), end; it != end; ++it) {
+      EXPECT_EQ((*it)[1], "punt") << entry.path() << " drags in " << (*it)[0];
+    }
+  }
+}
+
+TEST(Rules, TheLibraryNeitherPrintsNorExits) {
+  const std::regex forbidden(
+      "\\b(std::cout|std::cerr|printf|fmt::print|puts|abort|std::terminate|std::exit|exit)\\s*[(<]");
+  for (const SourceFile& file : SourceFiles()) {
+    if (file.layer == "app" || file.is_test) continue;
+    std::istringstream lines(Read(file.path));
+    for (std::string line; std::getline(lines, line);) {
+      const std::string code = line.substr(0, line.find("//"));
+      EXPECT_FALSE(std::regex_search(code, forbidden)) << file.path << ": " << line;
+    }
+  }
+}
+
+TEST(Rules, EveryPlannerHasAFileOfItsName) {
+  for (const PlannerRow& row : Planners()) {
+    std::string stem(row.name);
+    std::replace(stem.begin(), stem.end(), '-', '_');
+    EXPECT_TRUE(fs::exists(kSource / "plan" / (stem + ".cc"))) << row.name;
+  }
+}
+
+TEST(Rules, FilesStayReadable) {
+  for (const SourceFile& file : SourceFiles()) {
+    const std::string text = Read(file.path);
+    EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 500) << file.path << ": split it by noun";
+  }
+}
+
+TEST(Rules, NoMachinePathsAndNoLeftovers) {
+  const std::regex leftovers("TODO|FIXME|XXX|/home/|/root/|/tmp/build");
+  for (const SourceFile& file : SourceFiles()) {
+    const std::string text = Read(file.path);
+    EXPECT_FALSE(std::regex_search(text, leftovers)) << file.path;
+  }
+}
+
+}  // namespace
+}  // namespace punt

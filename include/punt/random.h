@@ -56,9 +56,12 @@ class RandomStream {
   std::uint64_t count_ = 0;
 };
 
-/// Randomness per vocabulary entry, for Gumbel-max over a row. 32 bits come from a hash that vectorises
-/// (so that almost all tokens of a row can be ruled out with nothing more), the rest on demand.
-constexpr std::uint32_t TokenHash(std::uint64_t stream_name, Token token) {
+/// Randomness per vocabulary entry, for Gumbel-max over a row. The leading 16 bits come from a hash that
+/// vectorises and that two tokens share, one half each, so that almost all tokens of a row can be ruled out
+/// with little work; the rest of the bits is made on demand.
+inline constexpr Token kTokenPairDistance = 64;
+
+constexpr std::uint32_t TokenPairHash(std::uint64_t stream_name, Token first_of_pair) {
   auto mix = [](std::uint32_t x) {
     x ^= x >> 16;
     x *= 0x7feb352du;
@@ -69,13 +72,20 @@ constexpr std::uint32_t TokenHash(std::uint64_t stream_name, Token token) {
   };
   const auto low = static_cast<std::uint32_t>(stream_name);
   const auto high = static_cast<std::uint32_t>(stream_name >> 32);
-  return mix(mix(static_cast<std::uint32_t>(token) + low) ^ high);
+  return mix(mix(static_cast<std::uint32_t>(first_of_pair) + low) ^ high);
 }
 
-/// w in (0, 1), 53 bits whose upper 32 are TokenHash. Small w make large Gumbels, with full precision there.
+/// 16 bits: the lower half of the pair's hash for its first token, the upper half for its second.
+constexpr std::uint32_t TokenHash(std::uint64_t stream_name, Token token) {
+  const bool is_second = (token & kTokenPairDistance) != 0;
+  const std::uint32_t hash = TokenPairHash(stream_name, token & ~kTokenPairDistance);
+  return is_second ? hash >> 16 : hash & 0xffffu;
+}
+
+/// w in (0, 1), 53 bits whose upper 16 are TokenHash. Small w make large Gumbels, with full precision there.
 constexpr double TokenUniform(std::uint64_t stream_name, Token token) {
-  const std::uint64_t more = Mix64(stream_name + 0x9e3779b97f4a7c15u * (static_cast<std::uint64_t>(token) + 1)) >> 43;
-  const std::uint64_t bits = (static_cast<std::uint64_t>(TokenHash(stream_name, token)) << 21) | more;
+  const std::uint64_t more = Mix64(stream_name + 0x9e3779b97f4a7c15u * (static_cast<std::uint64_t>(token) + 1)) >> 27;
+  const std::uint64_t bits = (static_cast<std::uint64_t>(TokenHash(stream_name, token)) << 37) | more;
   return (static_cast<double>(bits) + 0.5) * 0x1p-53;
 }
 

@@ -135,14 +135,14 @@ TEST(TokenUniform, IsUniformOverTokensAndOverStreams) {
   EXPECT_LT(std::abs(Surprise(streams)), 5);
 }
 
-// What the kernels rely on when they rule tokens out: the upper 32 bits are the hash, and a token's Gumbel is
+// What the kernels rely on when they rule tokens out: the upper 16 bits are the hash, and a token's Gumbel is
 // no larger than minus the logarithm of its uniform.
 TEST(TokenUniform, LeadsWithTheHashAndBoundsTheGumbel) {
   for (Token token = 0; token < 20000; ++token) {
     const std::uint64_t name = Mix64(static_cast<std::uint64_t>(token) * 977);
     const double w = TokenUniform(name, token);
     const auto hash = static_cast<double>(TokenHash(name, token));
-    ASSERT_EQ(std::floor(w * 0x1p32), hash);
+    ASSERT_EQ(std::floor(w * 0x1p16), hash);
     ASSERT_LE(TokenGumbel(name, token), -std::log(w) + 1e-12);
     ASSERT_NEAR(TokenGumbel(name, token), -std::log(-std::log1p(-w)), 1e-12);
   }
@@ -155,10 +155,26 @@ TEST(TokenHash, NeighbouringStreamsAreUnrelated) {
     const std::uint64_t a = StreamName({}, position, Purpose::kProposal);
     const std::uint64_t b = StreamName({}, position + 1, Purpose::kProposal);
     for (Token token = 0; token < 1000; ++token) {
-      ++joint[(TokenHash(a, token) >> 29) * 8 + (TokenHash(b, token) >> 29)];
+      ++joint[(TokenHash(a, token) >> 13) * 8 + (TokenHash(b, token) >> 13)];
     }
   }
   EXPECT_LT(std::abs(Surprise(joint)), 5);
+}
+
+// Two tokens share a hash, one half each: the halves must not know of each other, nor of their neighbours'.
+TEST(TokenHash, TokensOfAPairAreUnrelated) {
+  for (Token distance : {kTokenPairDistance, kTokenPairDistance + 1, Token{1}}) {
+    std::vector<int> joint(64);
+    for (Position position = 0; position < 64; ++position) {
+      const std::uint64_t name = StreamName({}, position, Purpose::kProposal);
+      for (Token block = 0; block < 32; ++block) {
+        for (Token token = block * 2 * kTokenPairDistance, end = token + kTokenPairDistance; token < end; ++token) {
+          ++joint[(TokenHash(name, token) >> 13) * 8 + (TokenHash(name, token + distance) >> 13)];
+        }
+      }
+    }
+    EXPECT_LT(std::abs(Surprise(joint)), 5) << distance;
+  }
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 
 namespace punt {
 
-/// argmax over the tokens considered so far, in ascending order, of logit + temperature * Gumbel.
+/// argmax over the tokens considered so far, in any order, of logit + temperature * Gumbel; ties: lowest token.
 struct GumbelDraw {
   double temperature = 1;
   std::uint64_t stream_name = 0;
@@ -20,14 +20,14 @@ struct GumbelDraw {
 
   void Consider(double logit, Token candidate) {
     const double value = logit + temperature * TokenGumbel(stream_name, candidate);
-    if (value > best) {
+    if (value > best || (value == best && candidate < token)) {
       best = value;
       token = candidate;
     }
   }
 
   // A token's value is at most logit + Slope() * b + temperature * ln 2 * 143, where b is the integer that the
-  // bits of float(hash >> 16) are: 143 = 16 bits of hash and the exponent's bias of 127.
+  // bits of float(TokenHash) are: 143 = 16 bits of hash and the exponent's bias of 127.
   float Slope() const { return static_cast<float>(-temperature * std::numbers::ln2 * 0x1p-23); }
 
   /// Tokens whose logit + Slope() * b, in float, is at or below this cannot win. The slack is several times the

@@ -9,10 +9,10 @@
 // ruled out with 16 bits of hash. With w in [h, h + 1) / 2^16, g = -ln(-ln(1 - w)) <= -ln w <= -ln(h / 2^16),
 // and the bits of a float, read as an integer, are a lower bound of its binary logarithm (linear between
 // powers of two). So the bound costs two conversions and a multiplication, and only tokens whose bound exceeds
-// the best value so far, some ln V of V, are evaluated exactly, in token order. The bound is computed in
-// float; a slack well above its rounding error keeps the result that of the plain loop over all tokens, exactly.
-// Where even the largest Gumbel would not be enough, which at low temperatures is nearly everywhere, not even the
-// hash is computed.
+// the best value so far, some ln V of V, are evaluated exactly. A hash of 32 bits serves two tokens, 64 apart, so
+// that no lanes have to be shuffled. The bound is computed in float; a slack well above its rounding error keeps the
+// result that of the plain loop over all tokens, exactly. Where even the largest Gumbel would not be enough, which at
+// low temperatures is nearly everywhere, not even the hash is computed.
 //
 // Cost: one read of the row; the draw reads each chunk a second time from the first-level cache.
 // Tested by row_kernels_test.cc on every instruction set that the machine has.
@@ -147,10 +147,13 @@ using Df = hn::ScalableTag<float>;
 using Vf = hn::Vec<Df>;
 using Vu = hn::Vec<hn::RebindToUnsigned<Df>>;
 
-/// The upper 16 bits of TokenHash (punt/random.h) by lanes. x comes as token + low half of the stream's name. Between
-/// the two rounds of TokenHash, x ^ x >> 16 is applied twice with ^ high in between, which comes to
-/// ^ high ^ high >> 16; the final x ^ x >> 16 leaves the upper bits as they are.
-HWY_INLINE void LeadingBits(Vu (&x)[kDrawUnroll], Vu folded_high) {
+constexpr std::size_t kPair = static_cast<std::size_t>(kTokenPairDistance);
+constexpr std::size_t kDrawBlock = 2 * kPair;  // tokens that share their hashes among themselves
+
+/// TokenPairHash (punt/random.h) by lanes. x comes as token + low half of the stream's name. Between the two
+/// rounds of the hash, x ^ x >> 16 is applied twice with ^ high in between, which comes to ^ high ^ high >> 16.
+template <std::size_t N>
+HWY_INLINE void PairHash(Vu (&x)[N], Vu folded_high) {
   const hn::RebindToUnsigned<Df> du;
   const Vu first = hn::Set(du, 0x7feb352du);
   const Vu second = hn::Set(du, 0x846ca68bu);
@@ -158,7 +161,7 @@ HWY_INLINE void LeadingBits(Vu (&x)[kDrawUnroll], Vu folded_high) {
   for (Vu& each : x) each = hn::Mul(hn::Xor(each, hn::ShiftRight<15>(each)), second);
   for (Vu& each : x) each = hn::Mul(hn::Xor(each, folded_high), first);
   for (Vu& each : x) each = hn::Mul(hn::Xor(each, hn::ShiftRight<15>(each)), second);
-  for (Vu& each : x) each = hn::ShiftRight<16>(each);
+  for (Vu& each : x) each = hn::Xor(each, hn::ShiftRight<16>(each));
 }
 
 /// x + slope * bits(float(leading)): see GumbelDraw.
@@ -169,43 +172,53 @@ HWY_INLINE Vf DrawBound(Vf x, Vu leading, Vf slope) {
   return hn::MulAdd(hn::ConvertTo(df, hn::BitCast(di, as_float)), slope, x);
 }
 
-/// Considers the tokens begin, begin + 1, ... whose logits are row[...]; `rough` are the same in float.
+/// Considers the tokens begin, begin + 1, ... whose logits are row[...]; `rough` are the same in float. begin and
+/// count are multiples of kDrawBlock.
 template <typename T>
 HWY_INLINE void DrawChunk(const T* row, const float* rough, std::size_t begin, std::size_t count, GumbelDraw& draw) {
   const Df df;
   const hn::RebindToUnsigned<Df> du;
   constexpr std::size_t kLanes = hn::MaxLanes(Df());
-  constexpr std::size_t kGroup = kDrawUnroll * kLanes;
+  constexpr std::size_t kVectors = std::min(kDrawUnroll, kPair / kLanes);
+  constexpr std::size_t kSpan = kVectors * kLanes;  // so many first tokens of pairs, and their seconds, at a time
   const auto low = static_cast<std::uint32_t>(draw.stream_name);
   const auto high = static_cast<std::uint32_t>(draw.stream_name >> 32);
   const Vu folded_high = hn::Set(du, high ^ (high >> 16));
-  HWY_ALIGN std::uint32_t ramp[kGroup];
-  for (std::size_t j = 0; j < kGroup; ++j) ramp[j] = low + static_cast<std::uint32_t>(begin + j);
+  const Vu lower_half = hn::Set(du, 0xffffu);
+  HWY_ALIGN std::uint32_t ramp[kSpan];
+  for (std::size_t j = 0; j < kSpan; ++j) ramp[j] = low + static_cast<std::uint32_t>(begin + j);
   const Vf slope = hn::Set(df, draw.Slope());
   float limit = draw.Limit();
   Vf hopeless = hn::Set(df, draw.Hopeless());
-  for (std::size_t i = 0; i < count; i += kGroup) {
-    const float* x = rough + i;
-    Vf highest = hn::LoadU(df, x);
-    for (std::size_t u = 1; u < kDrawUnroll; ++u) highest = hn::Max(highest, hn::LoadU(df, x + u * kLanes));
-    if (hn::AllTrue(df, hn::Le(highest, hopeless))) continue;
-    Vu hash[kDrawUnroll];
-    const Vu first = hn::Set(du, static_cast<std::uint32_t>(i));
-    for (std::size_t u = 0; u < kDrawUnroll; ++u) hash[u] = hn::Add(first, hn::Load(du, ramp + u * kLanes));
-    LeadingBits(hash, folded_high);
-    Vf bound[kDrawUnroll];
-    for (std::size_t u = 0; u < kDrawUnroll; ++u) {
-      bound[u] = DrawBound(hn::LoadU(df, x + u * kLanes), hash[u], slope);
+  for (std::size_t i = 0; i < count; i = (i + kSpan) % kPair == 0 ? i + kSpan + kPair : i + kSpan) {
+    const float* firsts = rough + i;
+    const float* seconds = firsts + kPair;
+    Vf highest = hn::Max(hn::LoadU(df, firsts), hn::LoadU(df, seconds));
+    for (std::size_t u = 1; u < kVectors; ++u) {
+      highest = hn::Max(highest, hn::Max(hn::LoadU(df, firsts + u * kLanes), hn::LoadU(df, seconds + u * kLanes)));
     }
-    highest = bound[0];
-    for (std::size_t u = 1; u < kDrawUnroll; ++u) highest = hn::Max(highest, bound[u]);
+    if (hn::AllTrue(df, hn::Le(highest, hopeless))) continue;
+    Vu hash[kVectors];
+    const Vu offset = hn::Set(du, static_cast<std::uint32_t>(i));
+    for (std::size_t u = 0; u < kVectors; ++u) hash[u] = hn::Add(offset, hn::Load(du, ramp + u * kLanes));
+    PairHash(hash, folded_high);
+    Vf bound[2][kVectors];
+    for (std::size_t u = 0; u < kVectors; ++u) {
+      bound[0][u] = DrawBound(hn::LoadU(df, firsts + u * kLanes), hn::And(hash[u], lower_half), slope);
+      bound[1][u] = DrawBound(hn::LoadU(df, seconds + u * kLanes), hn::ShiftRight<16>(hash[u]), slope);
+    }
+    highest = hn::Max(bound[0][0], bound[1][0]);
+    for (std::size_t u = 1; u < kVectors; ++u) highest = hn::Max(highest, hn::Max(bound[0][u], bound[1][u]));
     if (HWY_LIKELY(hn::AllTrue(df, hn::Le(highest, hn::Set(df, limit))))) continue;
-    HWY_ALIGN float bounds[kGroup];
-    for (std::size_t u = 0; u < kDrawUnroll; ++u) hn::Store(bound[u], df, bounds + u * kLanes);
-    for (std::size_t j = 0; j < kGroup; ++j) {
-      if (bounds[j] <= limit) continue;
-      draw.Consider(static_cast<double>(row[i + j]), static_cast<Token>(begin + i + j));
-      limit = draw.Limit();
+    for (std::size_t half = 0; half < 2; ++half) {
+      HWY_ALIGN float bounds[kSpan];
+      for (std::size_t u = 0; u < kVectors; ++u) hn::Store(bound[half][u], df, bounds + u * kLanes);
+      for (std::size_t j = 0; j < kSpan; ++j) {
+        if (bounds[j] <= limit) continue;
+        const std::size_t at = i + half * kPair + j;
+        draw.Consider(static_cast<double>(row[at]), static_cast<Token>(begin + at));
+        limit = draw.Limit();
+      }
     }
     hopeless = hn::Set(df, draw.Hopeless());
   }
@@ -216,13 +229,10 @@ HWY_INLINE void DrawChunk(const T* row, std::size_t begin, std::size_t count, Gu
   if constexpr (std::is_same_v<T, float>) {
     DrawChunk(row, row, begin, count, draw);
   } else {
-    constexpr std::size_t kGroup = kDrawUnroll * hn::MaxLanes(Df());
-    HWY_ALIGN float rough[kGroup];
-    for (std::size_t i = 0; i < count; i += kGroup) {
-      const std::size_t size = std::min(kGroup, count - i);
-      for (std::size_t j = 0; j < size; ++j) rough[j] = static_cast<float>(row[i + j]);
-      std::fill(rough + size, rough + kGroup, -std::numeric_limits<float>::infinity());
-      DrawChunk(row + i, rough, begin + i, kGroup, draw);
+    HWY_ALIGN float rough[kDrawBlock];
+    for (std::size_t i = 0; i < count; i += kDrawBlock) {
+      for (std::size_t j = 0; j < kDrawBlock; ++j) rough[j] = static_cast<float>(row[i + j]);
+      DrawChunk(row + i, rough, begin + i, kDrawBlock, draw);
     }
   }
 }
@@ -232,7 +242,8 @@ RowStats Summarise(std::span<const T> row, GumbelDraw* draw) {
   using D = hn::ScalableTag<T>;
   using Pass = StatsPass<D>;
   Pass pass;
-  constexpr std::size_t kBlock = kDrawUnroll * hn::MaxLanes(D());  // a multiple of both kinds of groups
+  constexpr std::size_t kBlock = std::max(kDrawBlock, Pass::kGroup);
+  static_assert(kBlock % kDrawBlock == 0 && kBlock % Pass::kGroup == 0 && Pass::kChunk % kBlock == 0);
   const std::size_t whole = row.size() / kBlock * kBlock;
   for (std::size_t begin = 0; begin < whole; begin += Pass::kChunk) {
     const std::size_t count = std::min(Pass::kChunk, whole - begin);

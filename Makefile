@@ -6,11 +6,12 @@
 #   make test-asan   the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 #   make test-tsan   the tests under ThreadSanitizer
 #   make test-clang  the tests, built with clang
-#   make lint        formatting and clang-tidy
-#   make bench       speed of the inner loops against a plain memory read
+#   make lint        check formatting
+#   make tidy        clang-tidy (several minutes)
+#   make bench       speed of the inner loops against a plain memory read, and of whole steps
 #   make exactness   regenerate docs/exactness.md and its pictures (several minutes)
 #   make install     install to PREFIX (default /usr/local)
-.PHONY: all demo test test-asan test-tsan test-clang lint format bench exactness install deps clean
+.PHONY: all demo test test-asan test-tsan test-clang lint tidy format bench exactness install deps clean
 
 PREFIX ?= /usr/local
 
@@ -35,9 +36,13 @@ test-clang: deps
 	@scripts/build clang
 	ctest --preset clang
 
-lint: deps
+lint:
 	@scripts/install-deps lint
 	@scripts/lint
+
+tidy: deps
+	@scripts/install-deps lint
+	@scripts/lint --tidy
 
 format:
 	@scripts/install-deps lint
@@ -45,6 +50,7 @@ format:
 
 bench: all
 	build/release/row_kernels_bench
+	build/release/planning_bench
 
 exactness: all
 	build/release/punt analyze exactness --out docs

@@ -97,6 +97,9 @@ function(punt_add_tests)
 
   file(GLOB tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*_test.cc)
   if(tests)
+    # g++ 12 sees uninitialised members inside std::regex when it is instrumented.
+    set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/rules_test.cc PROPERTIES COMPILE_OPTIONS
+      "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>")
     add_executable(system_tests ${tests})
     punt_link_layers(system_tests analyze)
     punt_finish_test(system_tests)

@@ -1,20 +1,12 @@
 #!/usr/bin/env bash
 # On a terminal: colours and their absence, interruptions that leave a usable terminal behind.
 # $PUNT is the program under test. The terminal comes from script(1).
-set -u
 
-command -v script >/dev/null && command -v timeout >/dev/null || exit 77
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-unset NO_COLOR
-failures=0
+for tool in script timeout; do
+  command -v "$tool" >/dev/null || { echo "skipped: $tool is missing"; exit 77; }
+done
+source "$PUNT_SOURCE_DIR/tests/cli_testing.sh"
 small=toy:markov,length=12,vocab=4,seed=1
-
-fail() {
-  echo "FAILED: $*"
-  failures=$((failures + 1))
-}
 
 # terminal COLUMNS LINES COMMAND: what a terminal of this size would get is in `screen`; sets $code
 terminal() {

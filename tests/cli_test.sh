@@ -1,18 +1,8 @@
 #!/usr/bin/env bash
 # The contract of the command line: exit codes, messages, JSON, reproducibility, nothing left behind.
 # $PUNT is the program under test.
-set -u
 
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-unset NO_COLOR
-failures=0
-
-fail() {
-  echo "FAILED: $*"
-  failures=$((failures + 1))
-}
+source "$PUNT_SOURCE_DIR/tests/cli_testing.sh"
 
 # run ARGS...: sets $code, $out, $err (files out, err)
 run() {

@@ -1,19 +1,9 @@
 #!/usr/bin/env bash
 # Traces from the command line: written whole or not at all, replayed as they were, refused by line.
 # $PUNT is the program under test.
-set -u
 
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-unset NO_COLOR
-failures=0
+source "$PUNT_SOURCE_DIR/tests/cli_testing.sh"
 small=toy:markov,length=12,vocab=4,seed=1
-
-fail() {
-  echo "FAILED: $*"
-  failures=$((failures + 1))
-}
 
 run() {
   "$PUNT" "$@" >out 2>err </dev/null

@@ -44,10 +44,6 @@ void CheckFits(const Recipe& recipe, const Canvas& canvas, const DenoiserInfo& i
   }
 }
 
-bool IsEos(const DenoiserInfo& info, Token token) {
-  return std::find(info.eos_tokens.begin(), info.eos_tokens.end(), token) != info.eos_tokens.end();
-}
-
 /// The first generated EOS with nothing masked before it and no prompt behind it; -1 if there is none.
 Position SettledEos(const Canvas& canvas, const DenoiserInfo& info) {
   if (canvas.generated().empty()) return -1;

@@ -115,9 +115,7 @@ void SetConfidence(std::vector<Proposal>& proposals, const Recipe& recipe, const
                    const StreamKey& key) {
   for (Proposal& proposal : proposals) {
     proposal.confidence = recipe.score->Confidence(proposal, length, key);
-    const bool is_eos =
-        std::find(info.eos_tokens.begin(), info.eos_tokens.end(), proposal.token) != info.eos_tokens.end();
-    if (is_eos && recipe.eos == EosPolicy::kDeprioritise) proposal.confidence = kDeprioritised;
+    if (IsEos(info, proposal.token) && recipe.eos == EosPolicy::kDeprioritise) proposal.confidence = kDeprioritised;
   }
 }
 
@@ -191,6 +189,10 @@ std::vector<PassRef> Meter::Forward(std::span<const Query> queries) {
 }
 
 Counters Meter::spent() const { return Minus(session_.counters(), start_); }
+
+bool IsEos(const DenoiserInfo& info, Token token) {
+  return std::find(info.eos_tokens.begin(), info.eos_tokens.end(), token) != info.eos_tokens.end();
+}
 
 std::span<const Position> ScopeOf(const Canvas& canvas, int window, int index) {
   const std::span<const Position> generated = canvas.generated();

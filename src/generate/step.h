@@ -51,6 +51,8 @@ class Meter {
   const std::atomic<bool>* cancel_;
 };
 
+bool IsEos(const DenoiserInfo& info, Token token);
+
 /// Positions of window `index`, ascending; the whole generation when `window` is 0.
 std::span<const Position> ScopeOf(const Canvas& canvas, int window, int index);
 

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
+#include <ctime>
 #include <thread>
 
 #include "base/check.h"
@@ -20,8 +22,19 @@ constexpr std::string_view kShowCursor = "\x1b[?25h\x1b[0m";
 
 // Signal handlers reach nothing but globals.
 std::atomic<bool> g_interrupted{false};
-std::atomic<int> g_hidden_on{-1};  // the descriptor whose cursor is hidden
-static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
+std::atomic<std::int64_t> g_interrupted_at{0};  // milliseconds of the monotonic clock
+std::atomic<int> g_hidden_on{-1};               // the descriptor whose cursor is hidden
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free &&
+              std::atomic<std::int64_t>::is_always_lock_free);
+
+// timeout(1) and some shells signal a process and then its group: two signals at once are one request.
+constexpr std::int64_t kSameRequestMilliseconds = 250;
+
+std::int64_t MonotonicMilliseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);  // safe in a signal handler, unlike std::chrono by its letter
+  return static_cast<std::int64_t>(now.tv_sec) * 1000 + now.tv_nsec / 1'000'000;
+}
 
 void WriteToHidden(std::string_view sequence) {
   const int descriptor = g_hidden_on.load();
@@ -30,7 +43,12 @@ void WriteToHidden(std::string_view sequence) {
 }
 
 extern "C" void OnInterrupt(int) {
-  if (!g_interrupted.exchange(true)) return;
+  const std::int64_t now = MonotonicMilliseconds();
+  if (!g_interrupted.exchange(true)) {
+    g_interrupted_at = now;
+    return;
+  }
+  if (now - g_interrupted_at.load() < kSameRequestMilliseconds) return;
   WriteToHidden(kShowCursor);
   _exit(kInterruptedExit);
 }

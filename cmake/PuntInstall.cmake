@@ -10,6 +10,9 @@ endif()
 install(TARGETS punt_lib EXPORT punt-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/punt DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+# The static library leaves ggml and libllama to its users, so they come along.
+install(DIRECTORY ${PUNT_LLAMA_PREFIX}/lib ${PUNT_LLAMA_PREFIX}/include
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/punt/llama PATTERN pkgconfig EXCLUDE)
 install(EXPORT punt-targets NAMESPACE punt:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/punt)
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/punt-config.cmake.in

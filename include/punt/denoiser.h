@@ -37,7 +37,7 @@ struct DenoiserInfo {
   // What the planners that look inside a model need. A planner that needs what a denoiser lacks is
   // refused by name before the first step.
   bool has_attention_maps = false;
-  bool has_attention_masks = false;
+  bool has_shadow_rows = false;
 };
 
 /// What a pass is for. Only changes how it is counted: NFE is reported for both kinds apart.
@@ -51,12 +51,18 @@ class Pass {
 
   /// The canvas that was evaluated, L tokens.
   std::span<const Token> canvas() const { return canvas_; }
+  /// Positions whose shadow rows can be read, as rows L, L + 1, ...
+  std::span<const Position> shadows() const { return shadows_; }
+  /// Rows that can be named: L and the shadows.
+  std::size_t row_count() const { return canvas_.size() + shadows_.size(); }
 
  protected:
-  explicit Pass(std::span<const Token> canvas) : canvas_(canvas.begin(), canvas.end()) {}
+  explicit Pass(std::span<const Token> canvas, std::span<const Position> shadows = {})
+      : canvas_(canvas.begin(), canvas.end()), shadows_(shadows.begin(), shadows.end()) {}
 
  private:
   std::vector<Token> canvas_;
+  std::vector<Position> shadows_;
 };
 
 /// Passes are handed out shared and belong to the session that made them: they must not be read through
@@ -70,6 +76,10 @@ struct Query {
   PassKind kind = PassKind::kBase;
   const Pass* base = nullptr;  // optional: a pass over the same canvas with fewer positions revealed,
                                // from which a session may reuse whatever it can account for
+  // Positions to be looked at as if their own token were hidden from the row that predicts them, and from it
+  // alone: extra rows L, L + 1, ... in this order. Needs has_shadow_rows.
+  std::span<const Position> shadows = {};
+  bool keep_attention = false;  // the pass can answer Attention; needs has_attention_maps
 };
 
 /// Reads the proposals at `rows`; out has one entry per row. Confidence is left at 0.
@@ -97,6 +107,21 @@ struct LogProbRequest {
   std::span<double> out;
 };
 
+/// Reads p(tokens[i]) at rows[i].
+struct TokenProbRequest {
+  const Pass* pass = nullptr;
+  std::span<const Position> rows;
+  std::span<const Token> tokens;
+  std::span<double> out;
+};
+
+/// Reads attention, out is [L x L]: the weight of each key (column) for each query (row), averaged over heads and
+/// layers. Rows sum to 1 (less where shadows took part).
+struct AttentionRequest {
+  const Pass* pass = nullptr;
+  std::span<float> out;
+};
+
 /// Honest cost. NFE = base_passes + test_passes: every forward pass of every sequence.
 struct Counters {
   std::int64_t base_passes = 0;
@@ -121,9 +146,13 @@ class DenoiserSession {
   void Propose(std::span<const ProposalRequest> requests);
   void Diverge(std::span<const DivergenceRequest> requests);
   void LogProbs(std::span<const LogProbRequest> requests);
+  void TokenProbs(std::span<const TokenProbRequest> requests);
+  void Attention(std::span<const AttentionRequest> requests);
 
   const DenoiserInfo& info() const { return info_; }
   const Counters& counters() const { return counters_; }
+  /// Forward passes that one query takes: 1, or 2 under guidance.
+  int passes_per_query() const { return PassesPerQuery(); }
 
  protected:
   explicit DenoiserSession(const DenoiserInfo& info) : info_(info) {}
@@ -134,6 +163,9 @@ class DenoiserSession {
   virtual void DoPropose(std::span<const ProposalRequest> requests) = 0;
   virtual void DoDiverge(std::span<const DivergenceRequest> requests) = 0;
   virtual void DoLogProbs(std::span<const LogProbRequest> requests) = 0;
+  virtual void DoTokenProbs(std::span<const TokenProbRequest> requests) = 0;
+  virtual void DoAttention(std::span<const AttentionRequest> requests);  // throws Error unless overridden
+  virtual int PassesPerQuery() const { return 1; }
 
   void CountRowPasses(std::int64_t rows) { counters_.row_passes += rows; }
 
@@ -145,8 +177,14 @@ class DenoiserSession {
 struct SessionOptions {
   // Changes results.
   std::vector<Token> banned_tokens;  // logits -infinity, besides the mask token's (EOS policy `forbid`)
-  // Changes only speed.
+  // Classifier-free guidance as LLaDA defines it: logits u + (guidance + 1) (c - u), where u is what the model says
+  // with the prompt masked. Every query then takes two passes, and counts as two. Neural models only.
+  double guidance = 0;
+  std::vector<Position> prompt;    // the positions to mask for u
+  bool freeze_mask_ratio = false;  // test passes keep the mask ratio of their base (models with token dropout)
+  // Changes only speed and memory.
   int threads = 1;
+  std::size_t logit_cache_bytes = std::size_t{1} << 30;  // logits of base rows that are kept for later divergences
 };
 
 class Denoiser {

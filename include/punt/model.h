@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "punt/denoiser.h"
 #include "punt/spec.h"
@@ -17,11 +18,21 @@ struct Model {
   std::string name;
   std::shared_ptr<const Denoiser> denoiser;
   std::shared_ptr<const Tokenizer> tokenizer;
+  bool has_chat_template = false;
+  bool is_toy = false;
+  std::vector<std::string> warnings;  // what a user should know of the files, a line each
 };
 
-/// Opens an exact toy model "toy:KIND,key=value,...", for example
-/// "toy:markov,length=32,vocab=8,seed=1,coupling=0.9,permute=true". Throws Error on anything else.
-Model OpenModel(std::string_view name);
+/// Changes only speed; toy models ignore it.
+struct ModelOptions {
+  std::string device = "auto";  // see `punt list devices`
+  int gpu_layers = -1;          // layers, from the last, on a GPU device; -1: all
+};
+
+/// Opens a model: the path of a GGUF file or of a Hugging Face folder, or an exact toy model
+/// "toy:KIND,key=value,...", for example "toy:markov,length=32,vocab=8,seed=1,coupling=0.9,permute=true".
+/// Throws Error naming what is wrong with which file.
+Model OpenModel(std::string_view name, const ModelOptions& options = {});
 
 /// One kind of exact toy model.
 struct ToyRow {

@@ -44,6 +44,12 @@ class Probe {
   virtual std::vector<double> Entropies(const PassRef& test, std::span<const Position> rows) = 0;
 };
 
+/// How probable the token at a filled position is in the position's shadow row.
+struct ShadowProb {
+  Position position = 0;
+  double prob = 0;
+};
+
 /// What a planner is shown. Spans live until Decide returns.
 struct StepView {
   const Canvas& canvas;
@@ -51,6 +57,8 @@ struct StepView {
   int scope_step = 0;                   // steps since the scope was entered; schedules run on this clock
   std::span<const Proposal> proposals;  // masked positions of the scope, highest confidence first, ties: lower position
   std::span<const Proposal> revealed;   // filled ones, ascending position; only if needs().revealed_rows
+  std::span<const ShadowProb> shadows;  // filled positions, ascending; only if needs().shadow_rows
+  std::span<const float> attention;     // [L x L], see AttentionRequest; only if needs().attention_maps
   StreamKey key;                        // with Purpose::kPlan for the planner's own draws
   Probe& probe;
 
@@ -81,8 +89,8 @@ struct Plan {
 struct PlannerNeeds {
   bool revealed_rows = false;  // proposals for positions already filled
   int divergence_history = 0;  // inter-step divergences to keep per position
+  bool shadow_rows = false;    // what the model thinks of tokens that are there already
   bool attention_maps = false;
-  bool attention_masks = false;
 };
 
 class Planner {

@@ -15,7 +15,7 @@ void CheckRows(std::span<const Position> rows, std::size_t length) {
 
 void CheckRead(const Pass* pass, std::span<const Position> rows, std::size_t out_size, std::size_t per_row) {
   Check(pass != nullptr, "a read without a pass");
-  CheckRows(rows, pass->canvas().size());
+  CheckRows(rows, pass->row_count());
   Check(out_size == rows.size() * per_row, "a read whose output does not match its rows");
 }
 
@@ -33,13 +33,16 @@ std::vector<PassRef> DenoiserSession::Forward(std::span<const Query> queries) {
         BadInput("token {} lies outside the vocabulary of {}", token, info_.vocab_size);
       }
     }
-    CheckRows(query.rows, length);
+    CheckRows(query.shadows, length);
+    CheckRows(query.rows, length + query.shadows.size());
+    if (!query.shadows.empty() && !info_.has_shadow_rows) BadInput("{} has no shadow rows", info_.name);
+    if (query.keep_attention && !info_.has_attention_maps) BadInput("{} has no attention maps", info_.name);
   }
   if (queries.empty()) return {};
   std::vector<PassRef> passes = DoForward(queries);
   Check(passes.size() == queries.size(), "a session returned a wrong number of passes");
   for (const Query& query : queries) {
-    (query.kind == PassKind::kBase ? counters_.base_passes : counters_.test_passes) += 1;
+    (query.kind == PassKind::kBase ? counters_.base_passes : counters_.test_passes) += PassesPerQuery();
   }
   counters_.calls += 1;
   return passes;
@@ -70,6 +73,33 @@ void DenoiserSession::LogProbs(std::span<const LogProbRequest> requests) {
     counters_.rows_read += static_cast<std::int64_t>(request.rows.size());
   }
   DoLogProbs(requests);
+}
+
+void DenoiserSession::TokenProbs(std::span<const TokenProbRequest> requests) {
+  for (const TokenProbRequest& request : requests) {
+    CheckRead(request.pass, request.rows, request.out.size(), 1);
+    Check(request.tokens.size() == request.rows.size(), "a token per row is needed");
+    for (Token token : request.tokens) {
+      if (token < 0 || token >= info_.vocab_size) {
+        BadInput("token {} lies outside the vocabulary of {}", token, info_.vocab_size);
+      }
+    }
+    counters_.rows_read += static_cast<std::int64_t>(request.rows.size());
+  }
+  DoTokenProbs(requests);
+}
+
+void DenoiserSession::Attention(std::span<const AttentionRequest> requests) {
+  for (const AttentionRequest& request : requests) {
+    Check(request.pass != nullptr, "a read without a pass");
+    const std::size_t length = request.pass->canvas().size();
+    Check(request.out.size() == length * length, "a read of attention whose output does not match the canvas");
+  }
+  DoAttention(requests);
+}
+
+void DenoiserSession::DoAttention(std::span<const AttentionRequest>) {
+  BadInput("{} has no attention maps", info_.name);
 }
 
 }  // namespace punt

@@ -16,26 +16,28 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/thread_pool.h"
 #include "denoise/row_kernels.h"
+#include "denoise/row_workers.h"
 
 namespace punt {
 namespace {
 
 constexpr double kImpossible = -std::numeric_limits<double>::infinity();
-constexpr std::size_t kNumbersPerThread = 8192;  // of rows; below it a thread costs more than it brings
 
 /// Unique to a session for as long as one of its passes lives.
 using Identity = std::shared_ptr<const char>;
 
 class ExactPass : public Pass {
  public:
-  ExactPass(std::span<const Token> canvas, std::size_t vocab, Identity session)
-      : Pass(canvas), vocab_(vocab), session_(std::move(session)), rows_(canvas.size() * vocab) {}
+  ExactPass(std::span<const Token> canvas, std::span<const Position> shadows, std::size_t vocab, Identity session)
+      : Pass(canvas, shadows), vocab_(vocab), session_(std::move(session)), rows_(canvas.size() * vocab) {}
 
   bool belongs_to(const Identity& session) const { return session_ == session; }
-  std::span<const double> row(Position position) const {
-    return std::span(rows_).subspan(static_cast<std::size_t>(position) * vocab_, vocab_);
+  /// A row never looks at the token of its own position, so it is its own shadow.
+  std::span<const double> row(Position row) const {
+    auto position = static_cast<std::size_t>(row);
+    if (position >= canvas().size()) position = static_cast<std::size_t>(shadows()[position - canvas().size()]);
+    return std::span(rows_).subspan(position * vocab_, vocab_);
   }
   std::span<double> mutable_row(std::size_t position) { return std::span(rows_).subspan(position * vocab_, vocab_); }
 
@@ -69,9 +71,10 @@ class ExactSession : public DenoiserSession {
         allowed_(AllowedStates(info, model.states(), options.banned_tokens)),
         allowed_count_(static_cast<std::size_t>(std::count(allowed_.begin(), allowed_.end(), true))),
         identity_(std::make_shared<const char>()),
-        pool_(options.threads),
-        conditionals_(static_cast<std::size_t>(pool_.size())),
-        scratch_(static_cast<std::size_t>(pool_.size())) {}
+        workers_(options.threads, vocab_),
+        conditionals_(static_cast<std::size_t>(workers_.threads())) {
+    if (options.guidance != 0) BadInput("{} takes no guidance: it has no unconditional law", info.name);
+  }
 
  protected:
   std::vector<PassRef> DoForward(std::span<const Query> queries) override {
@@ -81,8 +84,8 @@ class ExactSession : public DenoiserSession {
       numbers += query.canvas.size() * vocab_;
     }
     std::vector<PassRef> passes(queries.size());
-    For(queries.size(), numbers, [&](std::size_t begin, std::size_t end, int worker) {
-      for (std::size_t i = begin; i < end; ++i) passes[i] = Evaluate(queries[i].canvas, worker);
+    workers_.For(queries.size(), numbers, [&](std::size_t begin, std::size_t end, int worker) {
+      for (std::size_t i = begin; i < end; ++i) passes[i] = Evaluate(queries[i], worker);
     });
     for (const Query& query : queries) CountRowPasses(static_cast<std::int64_t>(query.canvas.size()));
     return passes;
@@ -90,7 +93,7 @@ class ExactSession : public DenoiserSession {
 
   void DoPropose(std::span<const ProposalRequest> requests) override {
     for (const ProposalRequest& request : requests) Own(request.pass);
-    ForRows(requests, [](const ProposalRequest& request, std::size_t i, RowScratch& scratch) {
+    workers_.ForRows(requests, [](const ProposalRequest& request, std::size_t i, RowScratch& scratch) {
       const Position position = request.rows[i];
       request.out[i] = ProposeRow(Own(request.pass, position), position, *request.options, request.key, scratch);
     });
@@ -101,7 +104,7 @@ class ExactSession : public DenoiserSession {
       Own(request.base);
       Own(request.fresh);
     }
-    ForRows(requests, [](const DivergenceRequest& request, std::size_t i, RowScratch& scratch) {
+    workers_.ForRows(requests, [](const DivergenceRequest& request, std::size_t i, RowScratch& scratch) {
       const Position position = request.rows[i];
       request.out[i] =
           DivergeRows(Own(request.base, position), Own(request.fresh, position), *request.options, scratch);
@@ -110,19 +113,28 @@ class ExactSession : public DenoiserSession {
 
   void DoLogProbs(std::span<const LogProbRequest> requests) override {
     for (const LogProbRequest& request : requests) Own(request.pass);
-    ForRows(requests, [this](const LogProbRequest& request, std::size_t i, RowScratch&) {
+    workers_.ForRows(requests, [this](const LogProbRequest& request, std::size_t i, RowScratch&) {
       const std::span<const double> row = Own(request.pass, request.rows[i]);
       std::copy(row.begin(), row.end(), request.out.begin() + static_cast<std::ptrdiff_t>(i * vocab_));
     });
   }
 
+  void DoTokenProbs(std::span<const TokenProbRequest> requests) override {
+    for (const TokenProbRequest& request : requests) Own(request.pass);
+    workers_.ForRows(requests, [](const TokenProbRequest& request, std::size_t i, RowScratch&) {
+      const std::span<const double> row = Own(request.pass, request.rows[i]);
+      request.out[i] = std::exp(row[static_cast<std::size_t>(request.tokens[i])]);
+    });
+  }
+
  private:
-  PassRef Evaluate(std::span<const Token> canvas, int worker) {
+  PassRef Evaluate(const Query& query, int worker) {
+    const std::span<const Token> canvas = query.canvas;
     const auto states = static_cast<std::size_t>(model_.states());
     std::vector<double>& conditionals = conditionals_[static_cast<std::size_t>(worker)];
     conditionals.resize(canvas.size() * states);
     model_.Conditionals(canvas, conditionals);
-    auto pass = std::make_shared<ExactPass>(canvas, vocab_, identity_);
+    auto pass = std::make_shared<ExactPass>(canvas, query.shadows, vocab_, identity_);
     for (std::size_t i = 0; i < canvas.size(); ++i) {
       WriteLogs(std::span(conditionals).subspan(i * states, states), pass->mutable_row(i));
     }
@@ -154,38 +166,13 @@ class ExactSession : public DenoiserSession {
     return static_cast<const ExactPass*>(pass)->row(position);
   }
 
-  void For(std::size_t count, std::size_t numbers, const ThreadPool::Body& body) {
-    if (numbers < 2 * kNumbersPerThread) {
-      body(0, count, 0);
-    } else {
-      pool_.For(count, body);
-    }
-  }
-
-  /// Calls body(request, index in its rows, scratch) for all rows of all requests.
-  template <typename Request, typename RowBody>
-  void ForRows(std::span<const Request> requests, const RowBody& body) {
-    std::vector<std::size_t> begins = {0};  // of each request in the sequence of all rows
-    for (const Request& request : requests) begins.push_back(begins.back() + request.rows.size());
-    const std::size_t count = begins.back();
-    For(count, count * vocab_, [&](std::size_t begin, std::size_t end, int worker) {
-      RowScratch& scratch = scratch_[static_cast<std::size_t>(worker)];
-      auto request = static_cast<std::size_t>(std::upper_bound(begins.begin(), begins.end(), begin) - begins.begin());
-      for (std::size_t row = begin; row < end; ++row) {
-        while (row >= begins[request]) ++request;
-        body(requests[request - 1], row - begins[request - 1], scratch);
-      }
-    });
-  }
-
   const ExactModel& model_;
   const std::size_t vocab_;
   const std::vector<bool> allowed_;
   const std::size_t allowed_count_;
   const Identity identity_;
-  ThreadPool pool_;
-  std::vector<std::vector<double>> conditionals_;  // one per worker, as are the next
-  std::vector<RowScratch> scratch_;
+  RowWorkers workers_;
+  std::vector<std::vector<double>> conditionals_;  // one per worker
 };
 
 }  // namespace

@@ -1,12 +1,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "base/check.h"
+#include "denoise/neural_denoiser.h"
+#include "model/model_files.h"
+#include "model/network.h"
 #include "punt/model.h"
 #include "text/letters.h"
+#include "text/vocabulary.h"
 
 namespace punt {
 namespace {
@@ -26,12 +31,42 @@ const ToyRow& FindToy(std::string_view kind) {
   BadInput("unknown toy model '{}'; valid: {}; as toy:KIND,key=value,...", kind, fmt::join(ToyKinds(), ", "));
 }
 
-}  // namespace
+/// Proteins are written in amino acids; the rest of ESM's alphabet marks sequences, gaps and doubt.
+constexpr Token kFirstAminoAcid = 4;
+constexpr Token kLastAminoAcid = 23;
 
-Model OpenModel(std::string_view name) {
-  if (!name.starts_with(kToyPrefix)) {
-    BadInput("unknown model '{}'; valid: toy:{}", name, fmt::join(ToyKinds(), ", toy:"));
+std::vector<Token> NeverGenerated(const Hyperparameters& hyper) {
+  std::vector<Token> never;
+  if (hyper.architecture != "esm2") return never;
+  for (Token token = 0; token < hyper.vocab_size; ++token) {
+    if (token < kFirstAminoAcid || token > kLastAminoAcid) never.push_back(token);
   }
+  return never;
+}
+
+Model OpenNetwork(std::string_view name, const ModelOptions& options) {
+  auto network = std::make_shared<const Network>(
+      OpenModelFiles(std::filesystem::path(name)),
+      NetworkOptions{.device = options.device, .gpu_layers = options.gpu_layers});
+  const Vocabulary vocabulary = OpenVocabulary(network->metadata());
+  const Hyperparameters& hyper = network->hyper();
+  DenoiserInfo info{.name = std::string(name),
+                    .vocab_size = vocabulary.size,
+                    .mask_token = network->mask_token(),
+                    .eos_tokens = vocabulary.eos_tokens,
+                    .max_length = static_cast<int>(hyper.context_length),
+                    .has_attention_maps = true,
+                    // A shifted row stands for the position behind it; a shadow would have to see past itself.
+                    .has_shadow_rows = !hyper.shift_logits};
+  Model model{.name = std::string(name),
+              .tokenizer = vocabulary.tokenizer,
+              .has_chat_template = vocabulary.has_chat_template,
+              .warnings = network->warnings()};
+  model.denoiser = std::make_shared<NeuralDenoiser>(std::move(info), network, NeverGenerated(hyper));
+  return model;
+}
+
+Model OpenToy(std::string_view name) {
   const std::string_view toy = name.substr(kToyPrefix.size());
   const std::size_t comma = toy.find(',');
   const std::string_view kind = toy.substr(0, comma);
@@ -43,8 +78,19 @@ Model OpenModel(std::string_view name) {
   model.denoiser = row.make(Params(ParseSpec(spec), row.params, fmt::format("toy model {}", kind)));
   const DenoiserInfo& info = model.denoiser->info();
   model.name = info.name;
+  model.is_toy = true;
   model.tokenizer = std::make_shared<LettersTokenizer>(info.vocab_size, info.mask_token);
   return model;
+}
+
+}  // namespace
+
+Model OpenModel(std::string_view name, const ModelOptions& options) {
+  if (name.starts_with(kToyPrefix)) return OpenToy(name);
+  if (!std::filesystem::exists(std::filesystem::path(name))) {
+    BadInput("no model '{}'; valid: a GGUF file, a Hugging Face folder, toy:{}", name, fmt::join(ToyKinds(), ", toy:"));
+  }
+  return OpenNetwork(name, options);
 }
 
 }  // namespace punt

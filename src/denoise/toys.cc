@@ -29,6 +29,7 @@ std::shared_ptr<const Denoiser> MakeExactDenoiser(std::string name, std::unique_
   info.mask_token = states;
   if (eos >= 0) info.eos_tokens = {eos};
   info.max_length = model->length();
+  info.has_shadow_rows = true;
   return std::make_shared<ExactDenoiser>(std::move(info), std::move(model));
 }
 

@@ -27,7 +27,8 @@ namespace {
 
 /// In the order in which kinds are run.
 using Requests = std::variant<std::span<const ProposalRequest>, std::span<const DivergenceRequest>,
-                              std::span<const LogProbRequest>, std::span<const Query>>;
+                              std::span<const LogProbRequest>, std::span<const TokenProbRequest>,
+                              std::span<const AttentionRequest>, std::span<const Query>>;
 
 struct Call {
   int participant = 0;
@@ -45,6 +46,7 @@ class BatchHub::Table {
   explicit Table(DenoiserSession& shared) : shared_(shared) {}
 
   const DenoiserInfo& info() const { return shared_.info(); }
+  int passes_per_query() const { return shared_.passes_per_query(); }
 
   int Enter() {
     std::lock_guard lock(mutex_);
@@ -121,6 +123,8 @@ class BatchHub::Table {
   void Perform(std::span<const ProposalRequest> merged, std::span<Call* const>) { shared_.Propose(merged); }
   void Perform(std::span<const DivergenceRequest> merged, std::span<Call* const>) { shared_.Diverge(merged); }
   void Perform(std::span<const LogProbRequest> merged, std::span<Call* const>) { shared_.LogProbs(merged); }
+  void Perform(std::span<const TokenProbRequest> merged, std::span<Call* const>) { shared_.TokenProbs(merged); }
+  void Perform(std::span<const AttentionRequest> merged, std::span<Call* const>) { shared_.Attention(merged); }
 
   void Perform(std::span<const Query> merged, std::span<Call* const> calls) {
     const std::int64_t before = shared_.counters().row_passes;
@@ -168,6 +172,9 @@ class BatchHub::Participant : public DenoiserSession {
   void DoPropose(std::span<const ProposalRequest> requests) override { Read(requests); }
   void DoDiverge(std::span<const DivergenceRequest> requests) override { Read(requests); }
   void DoLogProbs(std::span<const LogProbRequest> requests) override { Read(requests); }
+  void DoTokenProbs(std::span<const TokenProbRequest> requests) override { Read(requests); }
+  void DoAttention(std::span<const AttentionRequest> requests) override { Read(requests); }
+  int PassesPerQuery() const override { return table_.passes_per_query(); }
 
  private:
   template <typename Request>

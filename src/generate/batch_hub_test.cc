@@ -197,6 +197,7 @@ class TroubledSession : public DenoiserSession {
   void DoPropose(std::span<const ProposalRequest> requests) override { inner_->Propose(requests); }
   void DoDiverge(std::span<const DivergenceRequest> requests) override { inner_->Diverge(requests); }
   void DoLogProbs(std::span<const LogProbRequest> requests) override { inner_->LogProbs(requests); }
+  void DoTokenProbs(std::span<const TokenProbRequest> requests) override { inner_->TokenProbs(requests); }
 
  private:
   std::unique_ptr<DenoiserSession> inner_;

@@ -39,8 +39,8 @@ void CheckFits(const Recipe& recipe, const Canvas& canvas, const DenoiserInfo& i
   if (needs.attention_maps && !info.has_attention_maps) {
     BadInput("the planner needs attention maps, which {} does not give", info.name);
   }
-  if (needs.attention_masks && !info.has_attention_masks) {
-    BadInput("the planner needs attention masks, which {} does not take", info.name);
+  if (needs.shadow_rows && !info.has_shadow_rows) {
+    BadInput("the planner needs shadow rows, which {} does not have", info.name);
   }
 }
 

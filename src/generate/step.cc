@@ -8,6 +8,7 @@
 #include "generate/step.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/check.h"
 
@@ -99,16 +100,56 @@ class StepProbe : public Probe {
   std::vector<Ran> runs_;
 };
 
-PassRef Predict(Meter& meter, const RunState& state, std::span<const Position> rows, bool* was_free) {
-  *was_free = state.next_base != nullptr && Contains(state.next_base_rows, rows);
+/// What a base pass is asked for.
+struct BaseRows {
+  std::vector<Position> rows;     // ascending
+  std::vector<Position> shadows;  // ascending
+  bool attention = false;
+};
+
+PassRef Predict(Meter& meter, const RunState& state, const BaseRows& asked, bool* was_free) {
+  // A pass that was run as a test has neither shadows nor attention.
+  *was_free = state.next_base != nullptr && asked.shadows.empty() && !asked.attention &&
+              Contains(state.next_base_rows, asked.rows);
   if (*was_free) {
     const std::span<const Token> seen = state.next_base->canvas();
     Check(std::equal(seen.begin(), seen.end(), state.canvas.tokens().begin(), state.canvas.tokens().end()),
           "a plan handed on a pass over another canvas");
     return state.next_base;
   }
-  const Query query{.canvas = state.canvas.tokens(), .rows = rows, .kind = PassKind::kBase};
+  std::vector<Position> rows = asked.rows;
+  for (std::size_t i = 0; i < asked.shadows.size(); ++i) {
+    rows.push_back(static_cast<Position>(state.canvas.tokens().size() + i));
+  }
+  const Query query{.canvas = state.canvas.tokens(),
+                    .rows = rows,
+                    .kind = PassKind::kBase,
+                    .shadows = asked.shadows,
+                    .keep_attention = asked.attention};
   return meter.Forward({&query, 1}).front();
+}
+
+std::vector<ShadowProb> ReadShadows(Meter& meter, const Canvas& canvas, const PassRef& base) {
+  const std::span<const Position> shadows = base->shadows();
+  std::vector<Position> rows;
+  std::vector<Token> tokens;
+  for (std::size_t i = 0; i < shadows.size(); ++i) {
+    rows.push_back(static_cast<Position>(canvas.tokens().size() + i));
+    tokens.push_back(canvas.tokens()[static_cast<std::size_t>(shadows[i])]);
+  }
+  std::vector<double> probs(rows.size());
+  const TokenProbRequest request{.pass = base.get(), .rows = rows, .tokens = tokens, .out = probs};
+  meter.session().TokenProbs({&request, 1});
+  std::vector<ShadowProb> read;
+  for (std::size_t i = 0; i < shadows.size(); ++i) read.push_back({.position = shadows[i], .prob = probs[i]});
+  return read;
+}
+
+std::vector<float> ReadAttention(Meter& meter, const PassRef& base) {
+  std::vector<float> attention(base->canvas().size() * base->canvas().size());
+  const AttentionRequest request{.pass = base.get(), .out = attention};
+  meter.session().Attention({&request, 1});
+  return attention;
 }
 
 void SetConfidence(std::vector<Proposal>& proposals, const Recipe& recipe, const DenoiserInfo& info, int length,
@@ -183,7 +224,7 @@ Meter::Meter(DenoiserSession& session, std::int64_t max_nfe, const std::atomic<b
 
 std::vector<PassRef> Meter::Forward(std::span<const Query> queries) {
   if (cancel_ != nullptr && cancel_->load(std::memory_order_relaxed)) throw Interrupted{StopReason::kCancelled};
-  const auto wanted = static_cast<std::int64_t>(queries.size());
+  const auto wanted = static_cast<std::int64_t>(queries.size()) * session_.passes_per_query();
   if (max_nfe_ > 0 && spent().nfe() + wanted > max_nfe_) throw Interrupted{StopReason::kNfeLimit};
   return session_.Forward(queries);
 }
@@ -205,17 +246,26 @@ StepOutcome TakeStep(Meter& meter, const Recipe& recipe, RunState& state) {
   const std::span<const Position> scope = CurrentScope(recipe, state);
   const std::vector<Position> masked = state.canvas.MaskedIn(scope);
   const PlannerNeeds needs = recipe.planner->needs();
-  const std::vector<Position> rows = needs.revealed_rows ? std::vector(scope.begin(), scope.end()) : masked;
+  BaseRows asked{.rows = needs.revealed_rows ? std::vector(scope.begin(), scope.end()) : masked,
+                 .attention = needs.attention_maps};
+  if (needs.shadow_rows) {
+    std::set_difference(scope.begin(), scope.end(), masked.begin(), masked.end(), std::back_inserter(asked.shadows));
+  }
   const StreamKey key{recipe.seed, recipe.sample, static_cast<std::uint64_t>(state.step)};
   StepOutcome outcome;
 
-  const PassRef base = Predict(meter, state, rows, &outcome.base_was_free);
+  const PassRef base = Predict(meter, state, asked, &outcome.base_was_free);
   if (needs.divergence_history > 0) WatchDivergences(meter, state, base, masked, needs.divergence_history);
 
-  outcome.proposals = recipe.proposer->Propose(meter.session(), base, rows, key);
+  outcome.proposals = recipe.proposer->Propose(meter.session(), base, asked.rows, key);
   SetConfidence(outcome.proposals, recipe, meter.session().info(), state.canvas.length(), key);
   std::vector<Proposal> revealed;
   RankAndSplit(state.canvas, outcome.proposals, revealed);
+
+  std::vector<ShadowProb> shadows;
+  if (needs.shadow_rows) shadows = ReadShadows(meter, state.canvas, base);
+  std::vector<float> attention;
+  if (needs.attention_maps) attention = ReadAttention(meter, base);
 
   StepProbe probe(meter, state.canvas, base, outcome.proposals);
   outcome.plan = recipe.planner->Decide({.canvas = state.canvas,
@@ -223,10 +273,12 @@ StepOutcome TakeStep(Meter& meter, const Recipe& recipe, RunState& state) {
                                          .scope_step = state.step - state.scope_start_step,
                                          .proposals = outcome.proposals,
                                          .revealed = revealed,
+                                         .shadows = shadows,
+                                         .attention = attention,
                                          .key = key,
                                          .probe = probe});
 
-  KeepNextBase(state, outcome.plan, probe, base, rows);
+  KeepNextBase(state, outcome.plan, probe, base, asked.rows);
   Apply(state, outcome);
   if (needs.divergence_history > 0) state.previous_base = base;
   ++state.step;

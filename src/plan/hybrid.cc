@@ -48,8 +48,8 @@ class HybridPlanner : public Planner {
     const PlannerNeeds b = then_->needs();
     return {.revealed_rows = a.revealed_rows || b.revealed_rows,
             .divergence_history = std::max(a.divergence_history, b.divergence_history),
-            .attention_maps = a.attention_maps || b.attention_maps,
-            .attention_masks = a.attention_masks || b.attention_masks};
+            .shadow_rows = a.shadow_rows || b.shadow_rows,
+            .attention_maps = a.attention_maps || b.attention_maps};
   }
 
   Plan Decide(const StepView& view) const override {

@@ -19,6 +19,8 @@ extern const PlannerRow kKlassRow;
 extern const PlannerRow kRemdmRow;
 extern const PlannerRow kP2Row;
 extern const PlannerRow kInfoGainRow;
+extern const PlannerRow kWinoRow;
+extern const PlannerRow kDawnRow;
 extern const PlannerRow kSpacingRow;
 extern const PlannerRow kHybridRow;
 

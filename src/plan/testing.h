@@ -115,6 +115,8 @@ class HandMadeStep {
                                       .scope_step = scope_step,
                                       .proposals = proposals,
                                       .revealed = revealed,
+                                      .shadows = shadows,
+                                      .attention = attention,
                                       .key = key,
                                       .probe = probe});
     CheckPlan(plan, proposals);
@@ -159,6 +161,8 @@ class HandMadeStep {
   int scope_step = 0;
   StreamKey key;
   ScriptedProbe probe;
+  std::vector<ShadowProb> shadows;
+  std::vector<float> attention;  // [L x L]
 
  private:
   void CheckPlan(const Plan& plan, const std::vector<Proposal>& ranked) const {

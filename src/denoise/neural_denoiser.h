@@ -1,0 +1,28 @@
+// Networks as denoisers.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "model/network.h"
+#include "punt/denoiser.h"
+
+namespace punt {
+
+class NeuralDenoiser : public Denoiser {
+ public:
+  /// `never` are tokens that no row may give (besides the mask): what a vocabulary has but a text does not.
+  /// Throws Error when the facts do not fit the network.
+  NeuralDenoiser(DenoiserInfo info, std::shared_ptr<const Network> network, std::vector<Token> never);
+
+  const DenoiserInfo& info() const override { return info_; }
+  const Network& network() const { return *network_; }
+  std::unique_ptr<DenoiserSession> NewSession(const SessionOptions& options) const override;
+
+ private:
+  DenoiserInfo info_;
+  std::shared_ptr<const Network> network_;
+  std::vector<Token> never_;
+};
+
+}  // namespace punt

@@ -1,0 +1,190 @@
+#include "model/graph.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+
+namespace punt {
+
+std::int64_t GraphShape::tokens() const {
+  std::int64_t sum = 0;
+  for (const SequenceShape& sequence : sequences) sum += sequence.tokens;
+  return sum;
+}
+
+std::int64_t GraphShape::rows() const {
+  std::int64_t sum = 0;
+  for (const SequenceShape& sequence : sequences) sum += sequence.rows;
+  return sum;
+}
+
+std::size_t GraphNodes(const Hyperparameters& hyper, const GraphShape& shape) {
+  const auto layers = static_cast<std::size_t>(hyper.layers);
+  return 256 + layers * (96 + 4 * static_cast<std::size_t>(hyper.experts_used) + 24 * shape.sequences.size());
+}
+
+/// Neighbouring sequences with the same number of queries and keys: one batched product for all of them.
+struct Graph::Run {
+  std::size_t first = 0;
+  std::int64_t sequences = 0;
+  std::int64_t queries = 0;  // of each
+  std::int64_t keys = 0;
+  std::int64_t first_query = 0;
+  std::int64_t first_key = 0;
+  ggml_tensor* mask = nullptr;
+};
+
+Graph::Graph(ggml_context* context, const Hyperparameters& hyper, const TensorTable& table, const GraphShape& shape)
+    : context_(context), hyper_(hyper), table_(table), shape_(shape) {
+  inputs_.tokens = Input(GGML_TYPE_I32, shape.tokens(), 1, "tokens");
+  inputs_.asked = Input(GGML_TYPE_I32, shape.rows(), 1, "asked");
+  if (hyper.rope != RopeStyle::kNone || table.Find("position_embd.weight") != nullptr) {
+    inputs_.positions = Input(GGML_TYPE_I32, shape.tokens(), 1, "positions");
+    inputs_.asked_positions = Input(GGML_TYPE_I32, shape.rows(), 1, "asked_positions");
+  }
+  if (hyper.token_types > 0) inputs_.types = Input(GGML_TYPE_I32, shape.tokens(), 1, "types");
+  if (hyper.token_dropout) inputs_.scales = Input(GGML_TYPE_F32, 1, shape.tokens(), "scales");
+  for (const SequenceShape& sequence : shape.sequences) {
+    const bool masked = sequence.is_masked;
+    inputs_.masks.push_back(masked ? Input(GGML_TYPE_F32, sequence.tokens, sequence.tokens, "mask") : nullptr);
+    inputs_.asked_masks.push_back(masked ? Input(GGML_TYPE_F32, sequence.tokens, sequence.rows, "asked_mask") : nullptr);
+  }
+}
+
+ggml_tensor* Graph::Input(ggml_type type, std::int64_t ne0, std::int64_t ne1, const char* name) {
+  ggml_tensor* input = ggml_new_tensor_2d(context_, type, ne0, ne1);
+  ggml_set_name(input, name);
+  ggml_set_input(input);
+  return input;
+}
+
+ggml_tensor* Graph::Rows(std::string_view table, ggml_tensor* indices) {
+  return ggml_get_rows(context_, table_.Get(table), indices);
+}
+
+ggml_tensor* Graph::Embedding() { return Rows("token_embd.weight", inputs_.tokens); }
+
+ggml_tensor* Graph::RmsNorm(ggml_tensor* x, std::string_view name) {
+  ggml_tensor* normed = ggml_rms_norm(context_, x, static_cast<float>(hyper_.norm_epsilon));
+  return ggml_mul(context_, normed, table_.Get(std::string(name) + ".weight", layer_));
+}
+
+ggml_tensor* Graph::LayerNorm(ggml_tensor* x, std::string_view name) {
+  ggml_tensor* normed = ggml_norm(context_, x, static_cast<float>(hyper_.norm_epsilon));
+  normed = ggml_mul(context_, normed, table_.Get(std::string(name) + ".weight", layer_));
+  return ggml_add(context_, normed, table_.Get(std::string(name) + ".bias", layer_));
+}
+
+ggml_tensor* Graph::Linear(ggml_tensor* x, std::string_view name) {
+  ggml_tensor* y = ggml_mul_mat(context_, table_.Get(std::string(name) + ".weight", layer_), x);
+  ggml_tensor* bias = table_.Find(std::string(name) + ".bias", layer_);
+  return bias == nullptr ? y : ggml_add(context_, y, bias);
+}
+
+ggml_tensor* Graph::SwiGlu(ggml_tensor* x) { return SwiGlu(x, "ffn_gate", "ffn_up", "ffn_down"); }
+
+ggml_tensor* Graph::SwiGlu(ggml_tensor* x, std::string_view gate, std::string_view up, std::string_view down) {
+  ggml_tensor* g = Linear(x, gate);
+  return Linear(ggml_swiglu_split(context_, g, Linear(x, up)), down);
+}
+
+bool Graph::SelectsRows() const { return layer_ == hyper_.layers - 1 && !KeepsAttention(); }
+
+bool Graph::KeepsAttention() const {
+  return std::find(shape_.attention_layers.begin(), shape_.attention_layers.end(), layer_) !=
+         shape_.attention_layers.end();
+}
+
+ggml_tensor* Graph::Asked(ggml_tensor* x) { return SelectsRows() ? ggml_get_rows(context_, x, inputs_.asked) : x; }
+
+ggml_tensor* Graph::Heads(ggml_tensor* x, std::int64_t heads) {
+  return ggml_reshape_3d(context_, x, hyper_.head_dim, heads, x->ne[1]);
+}
+
+ggml_tensor* Graph::Rope(ggml_tensor* heads, bool of_queries) {
+  ggml_tensor* positions = of_queries && SelectsRows() ? inputs_.asked_positions : inputs_.positions;
+  const int mode = hyper_.rope == RopeStyle::kHalves ? GGML_ROPE_TYPE_NEOX : GGML_ROPE_TYPE_NORMAL;
+  return ggml_rope_ext(context_, heads, positions, nullptr, static_cast<int>(hyper_.rope_dims), mode, 0,
+                       static_cast<float>(hyper_.rope_base), 1.0f, 0.0f, 1.0f, 0.0f, 0.0f);
+}
+
+ggml_tensor* Graph::Attend(ggml_tensor* q, ggml_tensor* k, ggml_tensor* v) {
+  const bool selects = SelectsRows();
+  ggml_tensor* all = nullptr;
+  Run run;
+  const auto finish = [&] {
+    if (run.sequences == 0) return;
+    ggml_tensor* attended = AttendRun(run, q, k, v);
+    all = all == nullptr ? attended : ggml_concat(context_, all, attended, 1);
+    run.first_query += run.sequences * run.queries;
+    run.first_key += run.sequences * run.keys;
+    run.sequences = 0;
+  };
+  for (std::size_t i = 0; i < shape_.sequences.size(); ++i) {
+    const SequenceShape& sequence = shape_.sequences[i];
+    const std::int64_t queries = selects ? sequence.rows : sequence.tokens;
+    // A mask belongs to one sequence, so masked ones run alone.
+    const bool joins = run.sequences > 0 && run.queries == queries && run.keys == sequence.tokens &&
+                       run.mask == nullptr && !sequence.is_masked;
+    if (!joins) finish();
+    if (queries == 0) {  // nothing asked of this one: its keys are skipped
+      run.first_key += sequence.tokens;
+      continue;
+    }
+    if (!joins) {
+      run.first = i;
+      run.queries = queries;
+      run.keys = sequence.tokens;
+      run.mask = selects ? inputs_.asked_masks[i] : inputs_.masks[i];
+    }
+    run.sequences += 1;
+  }
+  finish();
+  Check(all != nullptr, "attention without queries");
+  return all;
+}
+
+ggml_tensor* Graph::AttendRun(const Run& run, ggml_tensor* q, ggml_tensor* k, ggml_tensor* v) {
+  // [head_dim, heads, N] -> this run's [head_dim, heads, tokens, sequences] -> [head_dim, tokens, heads, sequences]
+  const auto part = [&](ggml_tensor* x, std::int64_t first, std::int64_t count) {
+    ggml_tensor* view = ggml_view_4d(context_, x, x->ne[0], x->ne[1], count, run.sequences, x->nb[1], x->nb[2],
+                                     x->nb[2] * static_cast<std::size_t>(count), x->nb[2] * static_cast<std::size_t>(first));
+    return ggml_permute(context_, view, 0, 2, 1, 3);
+  };
+  ggml_tensor* queries = part(q, run.first_query, run.queries);
+  ggml_tensor* keys = part(k, run.first_key, run.keys);
+  ggml_tensor* values = part(v, run.first_key, run.keys);
+  const float scale = 1.0f / std::sqrt(static_cast<float>(hyper_.head_dim));
+
+  ggml_tensor* weights = ggml_mul_mat(context_, keys, queries);  // [keys, queries, H, sequences]
+  weights = ggml_soft_max_ext(context_, weights, run.mask, scale, 0.0f);
+  if (KeepsAttention()) {
+    ggml_set_output(weights);
+    attention_maps_.push_back(
+        {.layer = static_cast<int>(layer_), .first_sequence = run.first, .probabilities = weights});
+  }
+  ggml_tensor* transposed = ggml_cont(context_, ggml_transpose(context_, values));  // [keys, head_dim, kv_heads, ...]
+  ggml_tensor* mixed = ggml_mul_mat(context_, transposed, weights);                 // [head_dim, queries, H, ...]
+  mixed = ggml_cont(context_, ggml_permute(context_, mixed, 0, 2, 1, 3));
+  return ggml_reshape_2d(context_, mixed, hyper_.query_dim(), run.queries * run.sequences);
+}
+
+ggml_tensor* Graph::Experts(ggml_tensor* x, const Choice& choice) {
+  const std::int64_t dim = x->ne[0];
+  const std::int64_t tokens = x->ne[1];
+  ggml_tensor* input = ggml_reshape_3d(context_, x, dim, 1, tokens);
+  ggml_tensor* up = ggml_mul_mat_id(context_, table_.Get("ffn_up_exps.weight", layer_), input, choice.experts);
+  ggml_tensor* gate = ggml_mul_mat_id(context_, table_.Get("ffn_gate_exps.weight", layer_), input, choice.experts);
+  ggml_tensor* hidden = ggml_swiglu_split(context_, gate, up);
+  ggml_tensor* out = ggml_mul_mat_id(context_, table_.Get("ffn_down_exps.weight", layer_), hidden, choice.experts);
+  out = ggml_mul(context_, out, choice.weights);  // [D, experts_used, N]
+  ggml_tensor* sum = nullptr;
+  for (std::int64_t i = 0; i < hyper_.experts_used; ++i) {
+    ggml_tensor* one = ggml_view_2d(context_, out, dim, tokens, out->nb[2], static_cast<std::size_t>(i) * out->nb[1]);
+    sum = sum == nullptr ? one : ggml_add(context_, sum, one);
+  }
+  return hyper_.experts_used == 1 ? ggml_cont(context_, sum) : sum;
+}
+
+}  // namespace punt

@@ -1,0 +1,120 @@
+// The vocabulary in which architectures are written: a graph under construction over the tensors of a network.
+//
+// Activations are [D, N] in ggml's order (a column per token), N = the tokens of all sequences of the batch, one
+// after the other. Everything but attention acts on columns; attention stays within a sequence. In the last layer
+// only the rows that were asked for go on: Asked() picks them from keys' rows, and what follows is [D, R].
+//
+// Keys and values are kept token by token ([head_dim * kv_heads] contiguous per token), so that a later pass can
+// bring the keys and values of an earlier one along by rows.
+#pragma once
+
+#include <ggml.h>
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "model/hyperparameters.h"
+#include "model/tensor_table.h"
+
+namespace punt {
+
+/// One sequence's share of a batch. Equal shapes make equal graphs.
+struct SequenceShape {
+  std::int64_t tokens = 0;
+  std::int64_t rows = 0;     // rows asked
+  bool is_masked = false;    // attention is restricted by a mask, given as an input
+
+  bool operator==(const SequenceShape&) const = default;
+};
+
+/// What decides a graph besides the network.
+struct GraphShape {
+  std::vector<SequenceShape> sequences;
+  std::vector<int> attention_layers;  // whose attention probabilities are kept, ascending
+
+  bool operator==(const GraphShape&) const = default;
+  std::int64_t tokens() const;
+  std::int64_t rows() const;
+};
+
+/// The inputs of a graph, set before each run. Null where an architecture has no use for one.
+struct GraphInputs {
+  ggml_tensor* tokens = nullptr;           // i32 [N]
+  ggml_tensor* positions = nullptr;        // i32 [N]
+  ggml_tensor* types = nullptr;            // i32 [N], segments
+  ggml_tensor* scales = nullptr;           // f32 [1, N], factors of the embeddings
+  ggml_tensor* asked = nullptr;            // i32 [R], columns to go on with
+  ggml_tensor* asked_positions = nullptr;  // i32 [R]
+  std::vector<ggml_tensor*> masks;         // per sequence: f32 [keys, queries] or null
+  std::vector<ggml_tensor*> asked_masks;   // the same for the rows asked, in the last layer
+};
+
+class Graph {
+ public:
+  /// `context` must be large enough (GraphNodes) and allocate no data; `table` and `hyper` must outlive the graph.
+  Graph(ggml_context* context, const Hyperparameters& hyper, const TensorTable& table, const GraphShape& shape);
+
+  const Hyperparameters& hyper() const { return hyper_; }
+  std::int64_t layer() const { return layer_; }
+  void EnterLayer(std::int64_t layer) { layer_ = layer; }
+  /// A tensor of the current layer.
+  ggml_tensor* Tensor(std::string_view name) const { return table_.Get(name, layer_); }
+  /// Whether the current layer's tensors include this one.
+  bool Has(std::string_view name) const { return table_.Find(name, layer_) != nullptr; }
+
+  // ---- pieces; names are those of the current layer's tensors (layer -1: the network's)
+  ggml_tensor* Embedding();  // token embeddings, [D, N]
+  ggml_tensor* Rows(std::string_view table, ggml_tensor* indices);
+  ggml_tensor* RmsNorm(ggml_tensor* x, std::string_view name);
+  ggml_tensor* LayerNorm(ggml_tensor* x, std::string_view name);
+  ggml_tensor* Linear(ggml_tensor* x, std::string_view name);  // with its bias, if there is one
+  ggml_tensor* Add(ggml_tensor* a, ggml_tensor* b) { return ggml_add(context_, a, b); }
+  ggml_tensor* Gelu(ggml_tensor* x) { return ggml_gelu_erf(context_, x); }
+  ggml_tensor* SwiGlu(ggml_tensor* x);  // ffn_down(silu(ffn_gate x) * ffn_up x)
+  ggml_tensor* SwiGlu(ggml_tensor* x, std::string_view gate, std::string_view up, std::string_view down);
+
+  // ---- attention
+  ggml_tensor* Asked(ggml_tensor* x);                                // rows that go on: all but in the last layer
+  ggml_tensor* Heads(ggml_tensor* x, std::int64_t heads);            // [head_dim, heads, N]
+  ggml_tensor* Rope(ggml_tensor* heads, bool of_queries);
+  ggml_tensor* Attend(ggml_tensor* q, ggml_tensor* k, ggml_tensor* v);  // -> [head_dim * H, queries]
+
+  // ---- mixtures of experts: columns of experts chosen per token and their weights
+  struct Choice {
+    ggml_tensor* experts = nullptr;  // i32 [experts_used, N]
+    ggml_tensor* weights = nullptr;  // f32 [1, experts_used, N]
+  };
+  ggml_tensor* Experts(ggml_tensor* x, const Choice& choice);
+
+  ggml_context* context() const { return context_; }
+  GraphInputs& inputs() { return inputs_; }
+  /// Attention probabilities [keys, queries, H, sequences of the run], in the order of layers and sequences.
+  struct AttentionMap {
+    int layer = 0;
+    std::size_t first_sequence = 0;
+    ggml_tensor* probabilities = nullptr;
+  };
+  const std::vector<AttentionMap>& attention_maps() const { return attention_maps_; }
+
+ private:
+  struct Run;  // neighbouring sequences of one shape
+  bool SelectsRows() const;
+  bool KeepsAttention() const;
+  ggml_tensor* AttendRun(const Run& run, ggml_tensor* q, ggml_tensor* k, ggml_tensor* v);
+  ggml_tensor* Input(ggml_type type, std::int64_t ne0, std::int64_t ne1, const char* name);
+
+  ggml_context* context_;
+  const Hyperparameters& hyper_;
+  const TensorTable& table_;
+  const GraphShape& shape_;
+  GraphInputs inputs_;
+  std::vector<AttentionMap> attention_maps_;
+  std::int64_t layer_ = -1;
+};
+
+/// Enough nodes for a graph of this shape.
+std::size_t GraphNodes(const Hyperparameters& hyper, const GraphShape& shape);
+
+}  // namespace punt

@@ -1,0 +1,53 @@
+// The numbers that define a network, read from the metadata of its file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "weights/metadata.h"
+
+namespace punt {
+
+enum class RopeStyle { kNone, kAdjacentPairs, kHalves };
+
+/// Shape letters as everywhere: D model dim, H heads, V vocabulary.
+struct Hyperparameters {
+  std::string architecture;
+  std::int64_t vocab_size = 0;      // V
+  std::int64_t context_length = 0;  // longest sequence
+  std::int64_t model_dim = 0;       // D
+  std::int64_t layers = 0;
+  std::int64_t feed_forward_dim = 0;
+  std::int64_t heads = 0;  // H
+  std::int64_t kv_heads = 0;
+  std::int64_t head_dim = 0;
+  double norm_epsilon = 0;
+
+  RopeStyle rope = RopeStyle::kNone;
+  std::int64_t rope_dims = 0;
+  double rope_base = 10000;
+
+  // Mixture of experts; experts == 0 means none.
+  std::int64_t experts = 0;
+  std::int64_t experts_used = 0;
+  std::int64_t expert_dim = 0;
+  std::int64_t shared_expert_dim = 0;
+  std::int64_t expert_groups = 1;
+  std::int64_t expert_groups_used = 1;
+  double expert_scale = 1;
+  std::int64_t leading_dense_layers = 0;
+
+  bool shift_logits = false;          // the prediction for position i is read at row i - 1
+  bool token_dropout = false;         // ESM-2: masked embeddings are zero, the others rescaled
+  std::int64_t token_types = 0;       // BERT: rows of the segment embedding
+  std::int64_t attention_block = 0;   // block-causal attention in blocks of so many positions; 0: all see all
+
+  std::int64_t query_dim() const { return heads * head_dim; }
+  std::int64_t kv_dim() const { return kv_heads * head_dim; }
+};
+
+/// What all architectures share; what is special is left to their rows. Throws Error naming file and key for
+/// missing keys and for numbers that no network can have.
+Hyperparameters ReadCommonHyperparameters(const Metadata& metadata);
+
+}  // namespace punt

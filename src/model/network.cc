@@ -1,0 +1,124 @@
+#include "model/network.h"
+
+#include <ggml-alloc.h>
+
+#include <cmath>
+#include <cstdint>
+
+#include "base/check.h"
+#include "model/devices.h"
+
+namespace punt {
+namespace {
+
+Hyperparameters ReadHyperparameters(const ArchitectureRow& row, const Metadata& metadata) {
+  Hyperparameters hyper = ReadCommonHyperparameters(metadata);
+  row.read(metadata, hyper);
+  return hyper;
+}
+
+Token ReadMaskToken(const Metadata& metadata, std::int64_t vocab_size) {
+  const std::string key = "tokenizer.ggml.mask_token_id";
+  if (!metadata.Has(key)) return -1;
+  const std::int64_t token = metadata.Integer(key);
+  if (token < 0 || token >= vocab_size) {
+    BadInput("{}: key '{}' is {}, outside the vocabulary of {}", metadata.origin(), key, token, vocab_size);
+  }
+  return static_cast<Token>(token);
+}
+
+}  // namespace
+
+Network::Network(std::unique_ptr<WeightSource> source, const NetworkOptions& options)
+    : source_(std::move(source)),
+      row_(&FindArchitecture(source_->metadata().String("general.architecture"), source_->metadata().origin())),
+      hyper_(ReadHyperparameters(*row_, source_->metadata())),
+      table_(*source_),
+      mask_token_(ReadMaskToken(source_->metadata(), hyper_.vocab_size)) {
+  row_->require(hyper_, table_);
+  ggml_backend_dev_t device = FindDevice(options.device);
+  if (device != CpuDevice()) devices_.push_back(device);
+  devices_.push_back(CpuDevice());
+
+  const std::int64_t on_device = options.gpu_layers < 0 ? hyper_.layers : options.gpu_layers;
+  std::vector<TensorTable::Entry> host_copies;
+  std::vector<TensorTable::Entry> device_copies;
+  for (const TensorTable::Entry& entry : table_.entries()) {
+    weight_bytes_ += ggml_nbytes(entry.tensor);
+    parameters_ += ggml_nelements(entry.tensor);
+    const bool in_layers = entry.layer >= hyper_.layers - on_device;
+    const bool is_output = entry.layer < 0 && options.gpu_layers != 0;
+    if (!UsesHostMemory(device) && (in_layers || is_output)) {
+      device_copies.push_back(entry);
+      continue;
+    }
+    const std::span<const std::byte> bytes = source_->Mapped(entry.source_index);
+    if (bytes.empty()) {
+      host_copies.push_back(entry);
+    } else {
+      BindMapped(entry.tensor, bytes);
+    }
+  }
+  BindCopies(host_copies, CpuDevice());
+  BindCopies(device_copies, device);
+  WarnOfBadNumbers();
+}
+
+void Network::BindMapped(ggml_tensor* tensor, std::span<const std::byte> bytes) {
+  Check(bytes.size() == ggml_nbytes(tensor), "a mapped tensor of another size");
+  // ggml wants buffers to begin at a multiple of its alignment; tensors within them may lie anywhere. ggml takes
+  // the pointer as writable but never writes to weights.
+  constexpr std::uintptr_t kAlignment = 64;
+  const auto address = reinterpret_cast<std::uintptr_t>(bytes.data());
+  const std::uintptr_t begin = address / kAlignment * kAlignment;
+  ggml_backend_buffer_t buffer =
+      ggml_backend_cpu_buffer_from_ptr(reinterpret_cast<void*>(begin), bytes.size() + (address - begin));
+  Check(buffer != nullptr, "no buffer for mapped weights");
+  buffers_.emplace_back(buffer);
+  ggml_backend_buffer_set_usage(buffer, GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
+  const ggml_status status = ggml_backend_tensor_alloc(buffer, tensor, reinterpret_cast<void*>(address));
+  Check(status == GGML_STATUS_SUCCESS, "a mapped tensor could not be bound");
+}
+
+void Network::BindCopies(const std::vector<TensorTable::Entry>& entries, ggml_backend_dev_t device) {
+  if (entries.empty()) return;
+  ggml_backend_buffer_type_t type = ggml_backend_dev_buffer_type(device);
+  const std::size_t alignment = ggml_backend_buft_get_alignment(type);
+  std::size_t size = alignment;
+  for (const TensorTable::Entry& entry : entries) {
+    size += (ggml_backend_buft_get_alloc_size(type, entry.tensor) + alignment - 1) / alignment * alignment;
+  }
+  ggml_backend_buffer_t buffer = ggml_backend_buft_alloc_buffer(type, size);
+  if (buffer == nullptr) {
+    throw Error(ErrorCode::kFailed, fmt::format("{}: no {} MiB of memory on {} for the weights", metadata().origin(),
+                                                size >> 20, ggml_backend_dev_name(device)));
+  }
+  buffers_.emplace_back(buffer);
+  ggml_backend_buffer_set_usage(buffer, GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
+  ggml_tallocr allocator = ggml_tallocr_new(buffer);
+  std::vector<std::byte> bytes;
+  for (const TensorTable::Entry& entry : entries) {
+    Check(ggml_tallocr_alloc(&allocator, entry.tensor) == GGML_STATUS_SUCCESS, "a tensor could not be placed");
+    bytes.resize(ggml_nbytes(entry.tensor));
+    source_->Read(entry.source_index, bytes);
+    ggml_backend_tensor_set(entry.tensor, bytes.data(), 0, bytes.size());
+  }
+}
+
+/// Norms and biases are checked when a network is opened: they are small. Matrices would have to be read for it;
+/// what they do wrong shows in the first pass.
+void Network::WarnOfBadNumbers() {
+  std::vector<float> values;
+  for (const TensorTable::Entry& entry : table_.entries()) {
+    if (entry.tensor->type != GGML_TYPE_F32 || ggml_n_dims(entry.tensor) != 1) continue;
+    values.resize(static_cast<std::size_t>(ggml_nelements(entry.tensor)));
+    ggml_backend_tensor_get(entry.tensor, values.data(), 0, ggml_nbytes(entry.tensor));
+    for (float value : values) {
+      if (std::isfinite(value)) continue;
+      warnings_.push_back(fmt::format("{}: tensor '{}' holds {}", metadata().origin(), entry.tensor->name, value));
+      break;
+    }
+  }
+}
+
+}  // namespace punt

@@ -1,0 +1,62 @@
+// A network: hyperparameters, and weights bound to memory. Immutable once opened.
+#pragma once
+
+#include <ggml-backend.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/architecture.h"
+#include "model/tensor_table.h"
+#include "punt/types.h"
+#include "weights/weight_source.h"
+
+namespace punt {
+
+struct NetworkOptions {
+  std::string device = "auto";  // see devices.h
+  int gpu_layers = -1;          // how many layers, from the last, live on a GPU; -1: all
+};
+
+struct BufferDelete {
+  void operator()(ggml_backend_buffer* buffer) const { ggml_backend_buffer_free(buffer); }
+};
+using BufferPtr = std::unique_ptr<ggml_backend_buffer, BufferDelete>;
+
+class Network {
+ public:
+  /// Weights that lie in a mapped file as the CPU needs them are used where they are: opening reads none of them.
+  /// Throws Error naming the file and the key or tensor.
+  Network(std::unique_ptr<WeightSource> source, const NetworkOptions& options);
+
+  const ArchitectureRow& architecture() const { return *row_; }
+  const Hyperparameters& hyper() const { return hyper_; }
+  const TensorTable& table() const { return table_; }
+  const Metadata& metadata() const { return source_->metadata(); }
+  Token mask_token() const { return mask_token_; }  // -1: none is named
+  /// In order of preference, the CPU last.
+  const std::vector<ggml_backend_dev_t>& devices() const { return devices_; }
+  std::size_t weight_bytes() const { return weight_bytes_; }
+  std::int64_t parameters() const { return parameters_; }
+  /// Oddities a user should know of, a line each.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+ private:
+  void BindMapped(ggml_tensor* tensor, std::span<const std::byte> bytes);
+  void BindCopies(const std::vector<TensorTable::Entry>& entries, ggml_backend_dev_t device);
+  void WarnOfBadNumbers();
+
+  std::unique_ptr<WeightSource> source_;
+  const ArchitectureRow* row_;
+  Hyperparameters hyper_;
+  TensorTable table_;
+  Token mask_token_ = -1;
+  std::vector<ggml_backend_dev_t> devices_;
+  std::vector<BufferPtr> buffers_;
+  std::size_t weight_bytes_ = 0;
+  std::int64_t parameters_ = 0;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace punt

@@ -1,0 +1,13 @@
+// What BERT and DistilBERT share: learned positions, post-norm layers with biases, erf GELU, the masked-LM head.
+#pragma once
+
+#include "model/graph.h"
+
+namespace punt {
+
+void RequirePostNormNetwork(const Hyperparameters& hyper, TensorTable& table);
+/// norm(words + positions), segments added when the network has them.
+ggml_tensor* EmbedWithPositions(Graph& graph);
+ggml_tensor* PostNormLayer(Graph& graph, ggml_tensor* x);
+
+}  // namespace punt

@@ -1,0 +1,22 @@
+// What the decoders of the Llama family share: pre-norm layers with RMS norms, rotary positions, SwiGLU, and an
+// output head that may be the embedding. Bidirectional here: every position sees every other.
+#pragma once
+
+#include "model/graph.h"
+
+namespace punt {
+
+/// token_embd, output_norm, output (may be missing: tied), and per layer norms and attention projections.
+void RequirePreNormNetwork(const Hyperparameters& hyper, TensorTable& table);
+/// ffn_gate, ffn_up, ffn_down of one layer.
+void RequireSwiGlu(const Hyperparameters& hyper, TensorTable& table, std::int64_t layer);
+
+ggml_tensor* EmbedTokens(Graph& graph);
+
+/// x + attention(norm(x)), rows asked. Heads are normed where the layer has attn_q_norm and attn_k_norm.
+ggml_tensor* PreNormAttention(Graph& graph, ggml_tensor* x);
+
+/// output(norm(x)), with the embedding for an output that is tied.
+ggml_tensor* PreNormHead(Graph& graph, ggml_tensor* x);
+
+}  // namespace punt

@@ -1,0 +1,352 @@
+#include "model/runner.h"
+
+#include <ggml-cpu.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <list>
+#include <numeric>
+
+#include "base/check.h"
+#include "model/devices.h"
+
+namespace punt {
+namespace {
+
+constexpr std::size_t kKeptGraphs = 24;   // PUNT asks for other rows in every pass: shapes come and go
+constexpr double kKeptInTraining = 1 - 0.15 * 0.8;  // ESM-2: share of residues that were not zeroed
+
+struct BackendDelete {
+  void operator()(ggml_backend* backend) const { ggml_backend_free(backend); }
+};
+struct SchedulerDelete {
+  void operator()(ggml_backend_sched* scheduler) const { ggml_backend_sched_free(scheduler); }
+};
+struct ThreadpoolDelete {
+  void operator()(ggml_threadpool* pool) const { ggml_threadpool_free(pool); }
+};
+
+/// A graph with its inputs and outputs, for one shape.
+struct Built {
+  GraphShape shape;
+  GgmlContextPtr context;
+  ggml_cgraph* graph = nullptr;
+  GraphInputs inputs;
+  ggml_tensor* input = nullptr;  // of a head: hidden rows
+  ggml_tensor* output = nullptr;
+  std::vector<Graph::AttentionMap> maps;
+};
+
+/// Graphs of one kind, the latest ones kept, on memory that they share.
+class GraphStore {
+ public:
+  explicit GraphStore(std::vector<ggml_backend_t> backends) : backends_(std::move(backends)) {}
+
+  /// The graph of this shape, ready for its inputs; `build` makes one that is new.
+  template <typename Build>
+  Built& Prepare(const GraphShape& shape, const Build& build) {
+    auto found = std::find_if(kept_.begin(), kept_.end(), [&](const auto& b) { return b->shape == shape; });
+    if (found == kept_.end()) {
+      if (kept_.size() >= kKeptGraphs) {
+        if (kept_.back().get() == current_) current_ = nullptr;
+        kept_.pop_back();
+      }
+      kept_.push_front(build(shape));
+    } else {
+      kept_.splice(kept_.begin(), kept_, found);
+    }
+    Built& built = *kept_.front();
+    if (&built != current_) Allocate(built);
+    return built;
+  }
+
+  void Compute(Built& built) {
+    const ggml_status status = ggml_backend_sched_graph_compute(scheduler_.get(), built.graph);
+    if (status != GGML_STATUS_SUCCESS) {
+      throw Error(ErrorCode::kFailed, fmt::format("the forward pass failed ({})", ggml_status_to_string(status)));
+    }
+  }
+
+  std::size_t bytes() const {
+    std::size_t sum = 0;
+    for (ggml_backend_t backend : backends_) {
+      if (scheduler_) sum += ggml_backend_sched_get_buffer_size(scheduler_.get(), backend);
+    }
+    return sum;
+  }
+
+ private:
+  void Allocate(Built& built) {
+    current_ = nullptr;
+    const auto nodes = static_cast<std::size_t>(ggml_graph_size(built.graph));
+    if (!scheduler_ || nodes > scheduler_nodes_) {
+      scheduler_nodes_ = std::max<std::size_t>(nodes, 2048);
+      std::vector<ggml_backend_buffer_type_t> types;
+      for (ggml_backend_t backend : backends_) types.push_back(ggml_backend_get_default_buffer_type(backend));
+      scheduler_.reset(ggml_backend_sched_new(backends_.data(), types.data(), static_cast<int>(backends_.size()),
+                                              scheduler_nodes_, false, false));
+    }
+    ggml_backend_sched_reset(scheduler_.get());
+    // The graph may have been placed before, in memory that others used since: it is placed anew.
+    for (ggml_tensor* t = ggml_get_first_tensor(built.context.get()); t; t = ggml_get_next_tensor(built.context.get(), t)) {
+      t->data = nullptr;
+      t->buffer = nullptr;
+    }
+    if (!ggml_backend_sched_alloc_graph(scheduler_.get(), built.graph)) {
+      throw Error(ErrorCode::kFailed, fmt::format("no memory for a forward pass over {} tokens", built.shape.tokens()));
+    }
+    current_ = &built;
+  }
+
+  std::vector<ggml_backend_t> backends_;
+  std::unique_ptr<ggml_backend_sched, SchedulerDelete> scheduler_;
+  std::size_t scheduler_nodes_ = 0;
+  std::list<std::unique_ptr<Built>> kept_;
+  const Built* current_ = nullptr;
+};
+
+/// Inputs that the graph does not use have no memory.
+template <typename T>
+void SetInput(ggml_tensor* tensor, const std::vector<T>& values) {
+  if (tensor == nullptr || tensor->buffer == nullptr) return;
+  Check(values.size() * sizeof(T) == ggml_nbytes(tensor), "an input of another size");
+  ggml_backend_tensor_set(tensor, values.data(), 0, ggml_nbytes(tensor));
+}
+
+Position PositionOf(const Sequence& sequence, std::int64_t column) {
+  const std::int64_t real = std::ssize(sequence.tokens) - std::ssize(sequence.shadow_of);
+  return column < real ? static_cast<Position>(column) : sequence.shadow_of[static_cast<std::size_t>(column - real)];
+}
+
+bool Sees(const Sequence& sequence, std::int64_t block, std::int64_t query, std::int64_t key) {
+  const std::int64_t real = std::ssize(sequence.tokens) - std::ssize(sequence.shadow_of);
+  if (key >= real) return key == query;
+  const Position at = PositionOf(sequence, query);
+  if (block > 0 && key / block > at / block) return false;
+  return query < real || key != at;
+}
+
+}  // namespace
+
+class Runner::Impl {
+ public:
+  Impl(const Network& network, const RunnerOptions& options)
+      : network_(network), backends_(OpenBackends(options)), bodies_(Raw()), heads_(Raw()) {}
+
+  std::vector<float> Hidden(std::span<const Sequence> sequences, std::span<const int> attention_layers,
+                            std::vector<AttentionProbabilities>* attention) {
+    GraphShape shape;
+    for (const Sequence& s : sequences) {
+      shape.sequences.push_back({.tokens = std::ssize(s.tokens), .rows = std::ssize(s.rows), .is_masked = IsMasked(s)});
+    }
+    shape.attention_layers.assign(attention_layers.begin(), attention_layers.end());
+    if (shape.rows() == 0 && attention_layers.empty()) return {};
+    Built& built = bodies_.Prepare(shape, [this](const GraphShape& s) { return BuildBody(s); });
+    SetInputs(built.inputs, sequences);
+    bodies_.Compute(built);
+
+    std::vector<float> hidden(static_cast<std::size_t>(shape.rows() * network_.hyper().model_dim));
+    if (!hidden.empty()) ggml_backend_tensor_get(built.output, hidden.data(), 0, hidden.size() * sizeof(float));
+    if (attention != nullptr) *attention = ReadAttention(built);
+    return hidden;
+  }
+
+  void Logits(std::span<const float> hidden, std::span<float> logits) {
+    const auto dim = static_cast<std::size_t>(network_.hyper().model_dim);
+    const std::size_t rows = hidden.size() / dim;
+    Check(rows * dim == hidden.size() && logits.size() == rows * static_cast<std::size_t>(network_.hyper().vocab_size),
+          "logits of another size than their rows");
+    if (rows == 0) return;
+    GraphShape shape;
+    shape.sequences.push_back({.tokens = static_cast<std::int64_t>(rows), .rows = static_cast<std::int64_t>(rows)});
+    Built& built = heads_.Prepare(shape, [this](const GraphShape& s) { return BuildHead(s); });
+    ggml_backend_tensor_set(built.input, hidden.data(), 0, hidden.size_bytes());
+    heads_.Compute(built);
+    ggml_backend_tensor_get(built.output, logits.data(), 0, logits.size_bytes());
+    // A row of a network with damaged weights is not finite anywhere: one number tells.
+    for (std::size_t row = 0; row < rows; ++row) {
+      if (!std::isfinite(logits[row * logits.size() / rows])) {
+        throw Error(ErrorCode::kFailed, fmt::format("{}: the forward pass gave {}; weights may be damaged (punt inspect "
+                                                    "--check looks for it)",
+                                                    network_.metadata().origin(), logits[row * logits.size() / rows]));
+      }
+    }
+  }
+
+  std::size_t compute_bytes() const { return bodies_.bytes() + heads_.bytes(); }
+
+ private:
+  std::vector<std::unique_ptr<ggml_backend, BackendDelete>> OpenBackends(const RunnerOptions& options) {
+    std::vector<std::unique_ptr<ggml_backend, BackendDelete>> backends;
+    for (ggml_backend_dev_t device : network_.devices()) {
+      ggml_backend_t backend = ggml_backend_dev_init(device, nullptr);
+      if (backend == nullptr) {
+        throw Error(ErrorCode::kFailed, fmt::format("device {} cannot be used", ggml_backend_dev_name(device)));
+      }
+      backends.emplace_back(backend);
+      ggml_backend_reg_t registry = ggml_backend_dev_backend_reg(device);
+      const auto set_threads = reinterpret_cast<ggml_backend_set_n_threads_t>(
+          ggml_backend_reg_get_proc_address(registry, "ggml_backend_set_n_threads"));
+      if (set_threads != nullptr) set_threads(backend, options.threads);
+    }
+    if (options.threads > 1) {
+      ggml_threadpool_params params = ggml_threadpool_params_default(options.threads);
+      pool_.reset(ggml_threadpool_new(&params));
+      ggml_backend_cpu_set_threadpool(backends.back().get(), pool_.get());
+    }
+    return backends;
+  }
+
+  std::vector<ggml_backend_t> Raw() const {
+    std::vector<ggml_backend_t> raw;
+    for (const auto& backend : backends_) raw.push_back(backend.get());
+    return raw;
+  }
+
+  std::int64_t Block(const Sequence& sequence) const {
+    return sequence.attention_block >= 0 ? sequence.attention_block : network_.hyper().attention_block;
+  }
+
+  bool IsMasked(const Sequence& s) const {
+    const std::int64_t block = Block(s);
+    return !s.shadow_of.empty() || (block > 0 && std::ssize(s.tokens) > block);
+  }
+
+  std::unique_ptr<Built> NewGraph(const GraphShape& shape, std::size_t nodes) const {
+    auto built = std::make_unique<Built>();
+    built->shape = shape;
+    const std::size_t memory = nodes * ggml_tensor_overhead() + ggml_graph_overhead_custom(nodes, false);
+    built->context.reset(ggml_init({.mem_size = memory, .mem_buffer = nullptr, .no_alloc = true}));
+    built->graph = ggml_new_graph_custom(built->context.get(), nodes, false);
+    return built;
+  }
+
+  std::unique_ptr<Built> BuildBody(const GraphShape& shape) const {
+    const Hyperparameters& hyper = network_.hyper();
+    auto built = NewGraph(shape, GraphNodes(hyper, shape));
+    Graph graph(built->context.get(), hyper, network_.table(), built->shape);
+    ggml_tensor* x = network_.architecture().embed(graph);
+    for (std::int64_t layer = 0; layer < hyper.layers; ++layer) {
+      graph.EnterLayer(layer);
+      x = network_.architecture().layer(graph, x);
+    }
+    // A last layer whose attention is kept ran for all rows.
+    if (!shape.attention_layers.empty() && shape.attention_layers.back() == hyper.layers - 1 && shape.rows() > 0) {
+      x = ggml_get_rows(built->context.get(), x, graph.inputs().asked);
+    }
+    ggml_set_output(x);
+    ggml_build_forward_expand(built->graph, x);
+    built->output = x;
+    built->inputs = graph.inputs();
+    built->maps = graph.attention_maps();
+    return built;
+  }
+
+  std::unique_ptr<Built> BuildHead(const GraphShape& shape) const {
+    auto built = NewGraph(shape, 64);
+    ggml_context* context = built->context.get();
+    built->input = ggml_new_tensor_2d(context, GGML_TYPE_F32, network_.hyper().model_dim, shape.rows());
+    ggml_set_input(built->input);
+    Graph graph(context, network_.hyper(), network_.table(), built->shape);
+    built->output = network_.architecture().head(graph, built->input);
+    ggml_set_output(built->output);
+    ggml_build_forward_expand(built->graph, built->output);
+    return built;
+  }
+
+  void SetInputs(const GraphInputs& inputs, std::span<const Sequence> sequences) const {
+    std::vector<std::int32_t> tokens, positions, types, asked, asked_positions;
+    std::vector<float> scales;
+    std::int64_t first = 0;
+    for (const Sequence& s : sequences) {
+      tokens.insert(tokens.end(), s.tokens.begin(), s.tokens.end());
+      for (std::int64_t i = 0; i < std::ssize(s.tokens); ++i) positions.push_back(PositionOf(s, i));
+      if (s.types.empty()) {
+        types.resize(tokens.size(), 0);
+      } else {
+        types.insert(types.end(), s.types.begin(), s.types.end());
+      }
+      for (Position row : s.rows) {
+        asked.push_back(static_cast<std::int32_t>(first + row));
+        asked_positions.push_back(PositionOf(s, row));
+      }
+      if (network_.hyper().token_dropout) AppendScales(s, scales);
+      first += std::ssize(s.tokens);
+    }
+    SetInput(inputs.tokens, tokens);
+    SetInput(inputs.positions, positions);
+    SetInput(inputs.types, types);
+    SetInput(inputs.scales, scales);
+    SetInput(inputs.asked, asked);
+    SetInput(inputs.asked_positions, asked_positions);
+    for (std::size_t i = 0; i < sequences.size(); ++i) {
+      if (!IsMasked(sequences[i])) continue;
+      std::vector<Position> all(sequences[i].tokens.size());
+      std::iota(all.begin(), all.end(), 0);
+      SetInput(inputs.masks[i], Mask(sequences[i], all));
+      SetInput(inputs.asked_masks[i], Mask(sequences[i], sequences[i].rows));
+    }
+  }
+
+  std::vector<float> Mask(const Sequence& sequence, std::span<const Position> queries) const {
+    const std::int64_t block = Block(sequence);
+    std::vector<float> mask;
+    mask.reserve(queries.size() * sequence.tokens.size());
+    for (Position query : queries) {
+      for (std::int64_t key = 0; key < std::ssize(sequence.tokens); ++key) {
+        mask.push_back(Sees(sequence, block, query, key) ? 0.0f : -std::numeric_limits<float>::infinity());
+      }
+    }
+    return mask;
+  }
+
+  /// Token dropout: zero for masks, one factor for all other tokens. Shadows do not count.
+  void AppendScales(const Sequence& s, std::vector<float>& scales) const {
+    const auto real = s.tokens.first(s.tokens.size() - s.shadow_of.size());
+    const auto masked = static_cast<double>(std::count(real.begin(), real.end(), network_.mask_token()));
+    const double ratio = s.mask_ratio >= 0 ? s.mask_ratio : masked / static_cast<double>(real.size());
+    // Where everything is masked nothing is scaled.
+    const double factor = ratio < 1 ? kKeptInTraining / (1 - ratio) : 0;
+    for (Token token : s.tokens) scales.push_back(token == network_.mask_token() ? 0.0f : static_cast<float>(factor));
+  }
+
+  static std::vector<AttentionProbabilities> ReadAttention(const Built& built) {
+    std::vector<AttentionProbabilities> all;
+    const std::size_t layers = built.shape.attention_layers.size();
+    all.resize(built.shape.sequences.size() * layers);
+    for (const Graph::AttentionMap& map : built.maps) {
+      const auto layer = std::find(built.shape.attention_layers.begin(), built.shape.attention_layers.end(), map.layer);
+      const auto slot = static_cast<std::size_t>(layer - built.shape.attention_layers.begin());
+      const ggml_tensor* p = map.probabilities;  // [keys, queries, H, sequences]
+      for (std::int64_t i = 0; i < p->ne[3]; ++i) {
+        AttentionProbabilities& out = all[(map.first_sequence + static_cast<std::size_t>(i)) * layers + slot];
+        out = {.layer = map.layer, .heads = p->ne[2], .length = p->ne[0]};
+        out.values.resize(static_cast<std::size_t>(p->ne[0] * p->ne[1] * p->ne[2]));
+        ggml_backend_tensor_get(p, out.values.data(), static_cast<std::size_t>(i) * p->nb[3],
+                                out.values.size() * sizeof(float));
+      }
+    }
+    return all;
+  }
+
+  const Network& network_;
+  std::unique_ptr<ggml_threadpool, ThreadpoolDelete> pool_;
+  std::vector<std::unique_ptr<ggml_backend, BackendDelete>> backends_;
+  GraphStore bodies_;
+  GraphStore heads_;
+};
+
+Runner::Runner(const Network& network, const RunnerOptions& options) : impl_(std::make_unique<Impl>(network, options)) {}
+Runner::~Runner() = default;
+
+std::vector<float> Runner::Hidden(std::span<const Sequence> sequences, std::span<const int> attention_layers,
+                                  std::vector<AttentionProbabilities>* attention) {
+  return impl_->Hidden(sequences, attention_layers, attention);
+}
+
+void Runner::Logits(std::span<const float> hidden, std::span<float> logits) { impl_->Logits(hidden, logits); }
+
+std::size_t Runner::compute_bytes() const { return impl_->compute_bytes(); }
+
+}  // namespace punt

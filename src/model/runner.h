@@ -1,0 +1,63 @@
+// Runs a network: batches of sequences to hidden rows, hidden rows to logits.
+//
+// The two are apart because the output head is the expensive part of a large vocabulary and is wanted for few rows,
+// often later, and in portions. Graphs are kept by shape and reused.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "model/network.h"
+#include "punt/types.h"
+
+namespace punt {
+
+/// One sequence of a batch; spans live during the call.
+struct Sequence {
+  std::span<const Token> tokens;        // L, followed by shadows
+  std::span<const Position> rows;       // whose hidden states are wanted, in this order
+  std::span<const Position> shadow_of;  // the last tokens are shadows of these positions: see below
+  std::span<const Token> types = {};    // segments; empty: all 0
+  double mask_ratio = -1;               // for token dropout; -1: the sequence's own share of masks
+  std::int64_t attention_block = -1;    // block-causal attention; 0: all see all; -1: the network's own
+};
+// A shadow stands at the position of a token and sees every token but that one; no token sees a shadow, and no shadow
+// another. Its row is what the model says of a position when the token there is hidden from that row alone.
+
+/// Attention probabilities of one layer and sequence, [H, queries, keys].
+struct AttentionProbabilities {
+  int layer = 0;
+  std::int64_t heads = 0;
+  std::int64_t length = 0;  // queries and keys, shadows included
+  std::vector<float> values;
+};
+
+struct RunnerOptions {
+  int threads = 1;
+};
+
+/// Mutable: one caller at a time. Results depend on the sequence alone: not on its batch, nor on threads.
+class Runner {
+ public:
+  /// `network` must outlive the runner.
+  Runner(const Network& network, const RunnerOptions& options);
+  ~Runner();
+
+  /// Hidden states of all rows asked, sequence by sequence, [rows x D], ready for Logits. `attention_layers`
+  /// (ascending) get their probabilities written to `attention`, one entry per sequence and layer, sequences outermost.
+  std::vector<float> Hidden(std::span<const Sequence> sequences, std::span<const int> attention_layers = {},
+                            std::vector<AttentionProbabilities>* attention = nullptr);
+
+  /// Logits of hidden rows; logits.size() / V == hidden.size() / D. Throws Error when they are not finite.
+  void Logits(std::span<const float> hidden, std::span<float> logits);
+
+  /// Bytes held for activations.
+  std::size_t compute_bytes() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace punt

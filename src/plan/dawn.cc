@@ -1,0 +1,128 @@
+// DAWN (arXiv 2602.06953): dependencies from attention maps, at no extra pass.
+//
+// Idea. What a position looks at is taken for what it depends on. From the attention of the base pass, averaged over
+// heads and layers, a graph is built: i -> j when i gives j a weight of at least tau_edge. Columns that everybody looks
+// at (mean incoming weight above tau_sink: sinks) and the diagonal say nothing about dependency and are left out.
+//
+//   sure         commit every proposal with p(y) >= tau
+//   induced      commit those with p(y) >= tau_induce that look at a token which was committed with p >= tau
+//   independent  of the rest with p(y) >= tau_low, without an edge to the two groups above: a maximal independent set
+//                of the graph (edges in either direction), most probable first
+//
+// The best proposal is committed when no rule applies. It is the cheapest of the methods that look at dependencies;
+// PUNT measures with passes what DAWN reads off the weights.
+//
+// Decided here. The prompt does not induce: its tokens were not committed with a probability. A proposal deprioritised
+// by the EOS policy counts as p = 0. Memory: the map is [L x L].
+//
+// Tested by dawn_test.cc (edges, sinks, the three rules), tests/parity_test.cc runs it on a network.
+#include <algorithm>
+
+#include "plan/planner_rows.h"
+#include "plan/selection.h"
+
+namespace punt {
+namespace {
+
+const ParamRow kParams[] = {
+    {"tau", ParamKind::kReal, "0.9", "probability from which a token is committed", 0, 1},
+    {"tau_induce", ParamKind::kReal, "0.7", "the same next to a token committed with tau", 0, 1},
+    {"tau_low", ParamKind::kReal, "0.7", "the same for an independent token", 0, 1},
+    {"tau_edge", ParamKind::kReal, "0.07", "attention that counts as a dependency", 0, 1},
+    {"tau_sink", ParamKind::kReal, "0.01", "mean incoming attention of a column that is left out", 0, 1},
+};
+
+/// Who depends on whom.
+class Dependencies {
+ public:
+  Dependencies(std::span<const float> attention, int length, double tau_edge, double tau_sink)
+      : attention_(attention), length_(static_cast<std::size_t>(length)), tau_edge_(tau_edge), is_sink_(length_) {
+    for (std::size_t key = 0; key < length_; ++key) {
+      double sum = 0;
+      for (std::size_t query = 0; query < length_; ++query) sum += static_cast<double>(attention_[query * length_ + key]);
+      is_sink_[key] = sum / static_cast<double>(length_) > tau_sink;
+    }
+  }
+
+  bool LooksAt(Position query, Position key) const {
+    const auto k = static_cast<std::size_t>(key);
+    return query != key && !is_sink_[k] &&
+           static_cast<double>(attention_[static_cast<std::size_t>(query) * length_ + k]) >= tau_edge_;
+  }
+  bool Linked(Position a, Position b) const { return LooksAt(a, b) || LooksAt(b, a); }
+
+ private:
+  std::span<const float> attention_;
+  std::size_t length_;
+  double tau_edge_;
+  std::vector<bool> is_sink_;
+};
+
+class DawnPlanner : public Planner {
+ public:
+  explicit DawnPlanner(const Params& params)
+      : tau_(params.Real("tau")),
+        tau_induce_(params.Real("tau_induce")),
+        tau_low_(params.Real("tau_low")),
+        tau_edge_(params.Real("tau_edge")),
+        tau_sink_(params.Real("tau_sink")) {}
+
+  PlannerNeeds needs() const override { return {.attention_maps = true}; }
+
+  Plan Decide(const StepView& view) const override {
+    const Dependencies graph(view.attention, view.canvas.length(), tau_edge_, tau_sink_);
+    std::vector<Position> anchors;
+    for (Position position : view.canvas.generated()) {
+      if (!view.canvas.is_masked(position) && view.canvas.history(position).commit_prob >= tau_) {
+        anchors.push_back(position);
+      }
+    }
+    const auto induced = [&](Position position) {
+      return std::any_of(anchors.begin(), anchors.end(), [&](Position a) { return graph.LooksAt(position, a); });
+    };
+    std::vector<bool> chosen(view.proposals.size(), false);
+    std::vector<Position> taken;
+    const auto take = [&](std::size_t i) {
+      chosen[i] = true;
+      taken.push_back(view.proposals[i].position);
+    };
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      const double prob = TokenProb(view.proposals[i]);
+      if (prob >= tau_ || (prob >= tau_induce_ && induced(view.proposals[i].position))) take(i);
+    }
+    for (std::size_t i : ByProbability(view.proposals)) {
+      if (chosen[i] || TokenProb(view.proposals[i]) < tau_low_) continue;
+      const Position position = view.proposals[i].position;
+      if (std::none_of(taken.begin(), taken.end(), [&](Position t) { return graph.Linked(position, t); })) take(i);
+    }
+    if (taken.empty()) chosen[0] = true;
+    return {.commit = PositionsWhere(view.proposals, chosen)};
+  }
+
+ private:
+  static std::vector<std::size_t> ByProbability(std::span<const Proposal> proposals) {
+    std::vector<std::size_t> order(proposals.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return TokenProb(proposals[a]) > TokenProb(proposals[b]);
+    });
+    return order;
+  }
+
+  double tau_;
+  double tau_induce_;
+  double tau_low_;
+  double tau_edge_;
+  double tau_sink_;
+};
+
+}  // namespace
+
+const PlannerRow kDawnRow = {
+    .name = "dawn",
+    .summary = "commit sure tokens, tokens induced by them, and an independent set by attention maps",
+    .params = kParams,
+    .make = Make<DawnPlanner>,
+};
+
+}  // namespace punt

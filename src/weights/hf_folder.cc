@@ -1,0 +1,204 @@
+// A Hugging Face folder seen as a GGUF file. The architecture's description (hf_model.h) says which tensors there
+// are; here they are found in the safetensors files, checked, and made on request: most are the file's own bytes,
+// some are permuted, stacked, or widened to f32 (one-dimensional ones, as llama.cpp has it).
+#include "weights/hf_folder.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "base/check.h"
+#include "weights/gguf_file.h"
+#include "weights/hf_model.h"
+#include "weights/hf_shards.h"
+
+namespace punt {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// How the bytes of one tensor are made.
+struct Recipe {
+  std::vector<std::span<const std::byte>> sources;  // one, or as many as are stacked
+  ggml_type source_type = GGML_TYPE_F32;
+  int permuted_heads = 0;
+};
+
+std::string SourceName(const std::string& pattern, std::int64_t number) {
+  const auto hole = pattern.find("{}");
+  if (hole == pattern.npos) return pattern;
+  return pattern.substr(0, hole) + std::to_string(number) + pattern.substr(hole + 2);
+}
+
+bool Matches(std::string_view name, std::string_view pattern) {
+  if (pattern.ends_with('*')) return name.starts_with(pattern.substr(0, pattern.size() - 1));
+  if (pattern.starts_with('*')) return name.ends_with(pattern.substr(1));
+  return name == pattern;
+}
+
+/// Finds the sources of each tensor and keeps account of the names that were used.
+class Resolver {
+ public:
+  explicit Resolver(const HfShards& shards) : shards_(shards) {}
+
+  /// False when an optional tensor is not there.
+  bool Resolve(const HfTensor& tensor, TensorInfo& info, Recipe& recipe) {
+    for (std::int64_t i = 0; i < std::max<std::int64_t>(tensor.stacked, 1); ++i) {
+      const HfShards::Tensor* source = Find(tensor, i);
+      if (source == nullptr) return false;
+      CheckShape(tensor, *source);
+      const std::optional<ggml_type> type = GgmlType(source->entry->dtype);
+      if (!type) BadType(*source, "is not supported, only F32, F16 and BF16 are");
+      if (i > 0 && type != recipe.source_type) BadType(*source, "differs from that of expert 0");
+      recipe.source_type = *type;
+      recipe.sources.push_back(source->entry->bytes);
+    }
+    recipe.permuted_heads = tensor.permuted_heads;
+    info.name = tensor.name;
+    info.type = tensor.shape.size() == 1 ? GGML_TYPE_F32 : recipe.source_type;
+    std::copy(tensor.shape.rbegin(), tensor.shape.rend(), info.shape.begin());
+    if (tensor.stacked > 0) info.shape[tensor.shape.size()] = tensor.stacked;
+    return true;
+  }
+
+  void CheckNothingIsLeft(const std::vector<std::string>& ignored) const {
+    for (const auto& [name, tensor] : shards_.tensors()) {
+      const auto matches = [&name = name](const std::string& pattern) { return Matches(name, pattern); };
+      if (used_.contains(name) || std::any_of(ignored.begin(), ignored.end(), matches)) continue;
+      BadInput("{}: tensor '{}' is unknown to this architecture", tensor.file->path().string(), name);
+    }
+  }
+
+ private:
+  const HfShards::Tensor* Find(const HfTensor& tensor, std::int64_t number) {
+    for (const std::string& pattern : tensor.sources) {
+      const auto it = shards_.tensors().find(SourceName(pattern, number));
+      if (it == shards_.tensors().end()) continue;
+      used_.insert(it->first);
+      return &it->second;
+    }
+    if (tensor.is_optional) return nullptr;
+    BadInput("{}: tensor '{}' is missing", shards_.origin(), SourceName(tensor.sources.front(), number));
+  }
+
+  static void CheckShape(const HfTensor& tensor, const HfShards::Tensor& source) {
+    if (source.entry->shape == tensor.shape) return;
+    BadInput("{}: tensor '{}' has shape [{}], config.json asks for [{}]", source.file->path().string(),
+             source.entry->name, fmt::join(source.entry->shape, ", "), fmt::join(tensor.shape, ", "));
+  }
+
+  [[noreturn]] static void BadType(const HfShards::Tensor& source, std::string_view what) {
+    BadInput("{}: tensor '{}': dtype {} {}", source.file->path().string(), source.entry->name, source.entry->dtype,
+             what);
+  }
+
+  const HfShards& shards_;
+  std::set<std::string_view> used_;
+};
+
+/// Within each head, row part * half + j of the source becomes row 2 j + part.
+void PermuteRows(std::span<const std::byte> source, int heads, std::size_t row_bytes, std::span<std::byte> out) {
+  const std::size_t head_rows = source.size() / row_bytes / static_cast<std::size_t>(heads);
+  const std::size_t half = head_rows / 2;
+  for (std::size_t head = 0; head < static_cast<std::size_t>(heads); ++head) {
+    for (std::size_t row = 0; row < head_rows; ++row) {
+      const std::size_t from = head * head_rows + row;
+      const std::size_t to = head * head_rows + 2 * (row % half) + row / half;
+      std::memcpy(out.data() + to * row_bytes, source.data() + from * row_bytes, row_bytes);
+    }
+  }
+}
+
+void WidenToF32(std::span<const std::byte> source, ggml_type type, std::span<std::byte> out) {
+  const std::size_t count = out.size() / sizeof(float);
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint16_t bits = 0;  // the bytes may lie at an odd address
+    std::memcpy(&bits, source.data() + i * sizeof(bits), sizeof(bits));
+    const float value = type == GGML_TYPE_F16 ? ggml_fp16_to_fp32(bits) : ggml_bf16_to_fp32({bits});
+    std::memcpy(out.data() + i * sizeof(float), &value, sizeof(float));
+  }
+}
+
+class HfSource : public WeightSource {
+ public:
+  HfSource(const fs::path& folder, const std::function<void(Metadata&)>& add_keys)
+      : HfSource(folder, DescribeHfModel(ReadHfConfig(folder)), add_keys) {}
+
+  const Metadata& metadata() const override { return metadata_; }
+  std::span<const TensorInfo> tensors() const override { return infos_; }
+
+  std::span<const std::byte> Mapped(std::size_t index) const override {
+    const Recipe& recipe = recipes_.at(index);
+    const TensorInfo& info = infos_[index];
+    const bool is_plain =
+        recipe.sources.size() == 1 && recipe.permuted_heads == 0 && recipe.source_type == info.type;
+    return is_plain && IsAligned(recipe.sources[0], info.type) ? recipe.sources[0] : std::span<const std::byte>();
+  }
+
+  void Read(std::size_t index, std::span<std::byte> out) const override {
+    const Recipe& recipe = recipes_.at(index);
+    const TensorInfo& info = infos_[index];
+    Check(out.size() == info.bytes(), "a buffer of another size than the tensor");
+    if (recipe.source_type != info.type) {
+      WidenToF32(recipe.sources[0], recipe.source_type, out);
+    } else if (recipe.permuted_heads > 0) {
+      PermuteRows(recipe.sources[0], recipe.permuted_heads, ggml_row_size(info.type, info.shape[0]), out);
+    } else {
+      for (const auto& source : recipe.sources) {
+        std::memcpy(out.data(), source.data(), source.size());
+        out = out.subspan(source.size());
+      }
+    }
+  }
+
+ private:
+  HfSource(const fs::path& folder, HfModel model, const std::function<void(Metadata&)>& add_keys)
+      : shards_(folder), metadata_(std::move(model.keys), folder.string()) {
+    const std::string name = fs::absolute(folder / "").parent_path().filename().string();
+    gguf_set_val_str(metadata_.raw(), "general.name", name.c_str());
+    Resolver resolver(shards_);
+    for (const HfTensor& tensor : model.tensors) {
+      TensorInfo info;
+      Recipe recipe;
+      if (!resolver.Resolve(tensor, info, recipe)) continue;
+      infos_.push_back(std::move(info));
+      recipes_.push_back(std::move(recipe));
+    }
+    resolver.CheckNothingIsLeft(model.ignored);
+    if (add_keys) add_keys(metadata_);
+  }
+
+  HfShards shards_;
+  Metadata metadata_;
+  std::vector<TensorInfo> infos_;
+  std::vector<Recipe> recipes_;
+};
+
+}  // namespace
+
+std::string ReadText(const fs::path& file) {
+  std::error_code ignored;
+  if (fs::is_directory(file, ignored)) BadInput("cannot read {}: it is a directory", file.string());
+  std::ifstream in(file, std::ios::binary);
+  if (!in) BadInput("cannot open {}: {}", file.string(), std::strerror(errno));
+  std::string text(std::istreambuf_iterator<char>(in), {});
+  if (in.bad()) throw Error(ErrorCode::kFailed, fmt::format("cannot read {}", file.string()));
+  return text;
+}
+
+HfConfig ReadHfConfig(const fs::path& folder) {
+  const fs::path file = folder / "config.json";
+  return HfConfig(ReadText(file), file.string());
+}
+
+std::unique_ptr<WeightSource> OpenHfFolder(const fs::path& folder, const std::function<void(Metadata&)>& add_keys) {
+  return std::make_unique<HfSource>(folder, add_keys);
+}
+
+std::unique_ptr<WeightSource> OpenHfFolder(const fs::path& folder) { return OpenHfFolder(folder, {}); }
+
+}  // namespace punt

@@ -1,0 +1,74 @@
+// How a Hugging Face checkpoint becomes GGUF: one row per architecture, each a file hf_<name>.cc that reads
+// config.json and says which keys and tensors there are and how the latter are made.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weights/hf_config.h"
+#include "weights/metadata.h"
+
+namespace punt {
+
+/// One tensor of the GGUF side. Sources have PyTorch's names and shapes ([out, in]).
+struct HfTensor {
+  std::string name;
+  std::vector<std::string> sources;    // alternatives: the first that the checkpoint has is taken
+  std::vector<std::int64_t> shape;     // of one source
+  int permuted_heads = 0;              // > 0: rows of each head go from halves to pairs, for interleaved RoPE
+  std::int64_t stacked = 0;            // > 0: so many sources, "{}" in their name being the number, become one tensor
+  bool is_optional = false;            // left out when the checkpoint has no source
+};
+
+struct HfModel {
+  GgufPtr keys;
+  std::vector<HfTensor> tensors;
+  /// Tensors of the checkpoint that are not needed: a name, "prefix*" or "*suffix".
+  std::vector<std::string> ignored;
+
+  HfModel() : keys(gguf_init_empty()) {}
+
+  /// Keys of the architecture: "{arch}." is put before `key`. u32, f32 and bool as llama.cpp writes them.
+  void SetSize(const char* key, std::int64_t value);
+  void SetReal(const char* key, double value);
+  void SetFlag(const char* key, bool value);
+
+  /// `name` and `source` without ".weight"; [rows, columns].
+  HfTensor& Matrix(const std::string& name, const std::string& source, std::int64_t rows, std::int64_t columns);
+  /// `name` and `source` with their endings; [size].
+  HfTensor& Vector(const std::string& name, const std::string& source, std::int64_t size);
+  /// A linear layer with bias: name.weight [rows, columns] and name.bias [rows].
+  void Linear(const std::string& name, const std::string& source, std::int64_t rows, std::int64_t columns);
+  /// A norm: name.weight, name.bias. The old names of TensorFlow's days, gamma and beta, are known.
+  void LayerNorm(const std::string& name, const std::string& source, std::int64_t size);
+
+  std::string architecture;
+};
+
+struct HfArchitecture {
+  const char* name;  // general.architecture, and the stem of its file (with - for _)
+  bool (*recognises)(const HfConfig& config);
+  /// `model.architecture` is set. Throws Error naming the file and the field.
+  void (*describe)(const HfConfig& config, HfModel& model);
+};
+
+std::span<const HfArchitecture> HfArchitectures();
+
+/// Finds the architecture and lets it describe the model. Throws Error when none recognises the config.
+HfModel DescribeHfModel(const HfConfig& config);
+
+/// True when `architectures` or, failing that, model_type says so.
+bool IsArchitecture(const HfConfig& config, std::string_view class_name, std::string_view model_type);
+
+void DescribeLlada(const HfConfig& config, HfModel& model);
+void DescribeDream(const HfConfig& config, HfModel& model);
+void DescribeLladaMoe(const HfConfig& config, HfModel& model);
+void DescribeLlada2Moe(const HfConfig& config, HfModel& model);
+void DescribeEsm2(const HfConfig& config, HfModel& model);
+void DescribeBert(const HfConfig& config, HfModel& model);
+void DescribeDistilbert(const HfConfig& config, HfModel& model);
+
+}  // namespace punt

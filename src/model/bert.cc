@@ -1,7 +1,7 @@
 // BERT as a masked language model (arXiv 1810.04805): learned positions and segments, post-norm layers, erf GELU.
 // A file of llama.cpp's architecture of this name is an embedding model without the head and is refused by tensor.
 //
-// Tested by tests/parity_test.cc.
+// Tested by parity_test.cc.
 #include "model/architecture.h"
 #include "model/masked_lm_head.h"
 #include "model/post_norm.h"

@@ -1,6 +1,6 @@
 // DistilBERT (arXiv 1910.01108): BERT with half the layers and no segments.
 //
-// Tested by tests/parity_test.cc.
+// Tested by parity_test.cc.
 #include "model/architecture.h"
 #include "model/masked_lm_head.h"
 #include "model/post_norm.h"

@@ -2,7 +2,7 @@
 // with biases on q, k and v, RoPE on halves, SwiGLU. Its logits are shifted as in the autoregressive model it was
 // made from: the prediction for position i is read at row i - 1, that for position 0 at row 0.
 //
-// Tested by tests/parity_test.cc.
+// Tested by parity_test.cc.
 #include "model/architecture.h"
 #include "model/pre_norm.h"
 

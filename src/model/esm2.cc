@@ -6,7 +6,7 @@
 // in as an input. Revealing a token therefore moves every embedding a little; NetworkOptions::freeze_mask_ratio keeps
 // the base pass's factor in test passes.
 //
-// Tested by tests/parity_test.cc.
+// Tested by parity_test.cc.
 #include "model/architecture.h"
 #include "model/masked_lm_head.h"
 

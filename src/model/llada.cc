@@ -2,7 +2,7 @@
 // SwiGLU, no biases, a head of its own; the prediction for a position is read at that position. GGUF files hold the
 // rows of q and k permuted for RoPE on adjacent pairs; the original rotates halves.
 //
-// Tested by tests/parity_test.cc.
+// Tested by parity_test.cc.
 #include "model/architecture.h"
 #include "model/pre_norm.h"
 

@@ -8,7 +8,7 @@
 // Blocks are attention masks here, so a canvas of several blocks is one pass: what lies behind a block cannot be
 // seen from it, and its rows are what a pass that ends with the block would give.
 //
-// Tested by tests/parity_test.cc.
+// Tested by parity_test.cc.
 #include <limits>
 
 #include "model/architecture.h"

@@ -2,7 +2,7 @@
 // The router's softmax runs over all experts; the weights of the chosen ones are used as they are, not normalised.
 // Layers without a router are dense.
 //
-// Tested by tests/parity_test.cc.
+// Tested by parity_test.cc.
 #include "model/architecture.h"
 #include "model/pre_norm.h"
 

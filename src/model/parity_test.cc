@@ -1,0 +1,112 @@
+// Networks against the logits of the original implementations: every case of every fixture.
+#include <gtest/gtest.h>
+
+#include "model/golden_testing.h"
+
+namespace punt {
+namespace {
+
+constexpr double kLogitBound = 5e-4;      // of a float32 engine; the references' own noise is below 3e-5
+constexpr double kAttentionBound = 1e-5;
+
+// Where the inputs and the logits of a folder are: some share them.
+struct Fixture {
+  const char* folder;
+  const char* inputs;
+  const char* truth;
+};
+
+const Fixture kFixtures[] = {
+    {"llada", "llada", "llada"},
+    {"llada_sharded", "llada", "llada"},
+    {"llada_bf16", "llada", "llada_bf16"},
+    {"dream", "dream", "dream"},
+    {"llada_moe", "llada_moe", "llada_moe"},
+    {"llada2_moe", "llada2_moe", "llada2_moe"},
+    {"esm2", "esm2", "esm2"},
+    {"bert", "bert", "bert"},
+    {"bert_modern_names", "bert", "bert"},
+    {"distilbert", "distilbert", "distilbert"},
+};
+
+class Parity : public testing::TestWithParam<Fixture> {};
+
+TEST_P(Parity, LogitsOfEveryCase) {
+  const auto network = OpenGolden(GetParam().folder);
+  Runner runner(*network, {.threads = 2});
+  const SafetensorsFile truth(GoldenFolder(GetParam().truth) / "logits.safetensors");
+  int compared = 0;
+  for (const GoldenCase& c : GoldenCases(GetParam().inputs)) {
+    const auto expected = GoldenTensor(truth, c.name);
+    if (!expected && std::string(GetParam().truth) != GetParam().inputs) continue;  // fewer cases than its sibling
+    ASSERT_TRUE(expected.has_value()) << c.name;
+    EXPECT_LE(LargestDifference(LogitsOf(runner, *network, c), *expected), kLogitBound) << c.name << " " << c.kind;
+    ++compared;
+  }
+  EXPECT_GE(compared, 10);
+}
+
+TEST_P(Parity, SomeRowsAreTheSameAsAllRows) {
+  const auto network = OpenGolden(GetParam().folder);
+  Runner runner(*network, {});
+  const auto vocab = static_cast<std::size_t>(network->hyper().vocab_size);
+  for (const GoldenCase& c : GoldenCases(GetParam().inputs)) {
+    const std::vector<float> all = LogitsOf(runner, *network, c);
+    std::vector<Position> rows;
+    for (Position row = static_cast<Position>(c.tokens.size()) - 1; row >= 0; row -= 3) rows.push_back(row);
+    const Sequence sequence = SequenceOf(c, rows);
+    std::vector<float> some(rows.size() * vocab);
+    runner.Logits(runner.Hidden({&sequence, 1}), some);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto expected = std::span(all).subspan(static_cast<std::size_t>(rows[i]) * vocab, vocab);
+      EXPECT_LE(LargestDifference(std::span(some).subspan(i * vocab, vocab), expected), 1e-4) << c.name;
+    }
+  }
+}
+
+TEST_P(Parity, ABatchOfDifferentLengthsChangesNothing) {
+  const auto network = OpenGolden(GetParam().folder);
+  Runner runner(*network, {.threads = 2});
+  const std::vector<GoldenCase> cases = GoldenCases(GetParam().inputs);
+  std::vector<std::vector<Position>> rows;
+  for (const GoldenCase& c : cases) rows.push_back(AllRows(c));
+  std::vector<Sequence> batch;
+  for (std::size_t i = 0; i < cases.size(); ++i) batch.push_back(SequenceOf(cases[i], rows[i]));
+  const std::vector<float> hidden = runner.Hidden(batch);
+  const auto dim = static_cast<std::size_t>(network->hyper().model_dim);
+  const auto vocab = static_cast<std::size_t>(network->hyper().vocab_size);
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    std::vector<float> logits(rows[i].size() * vocab);
+    runner.Logits(std::span(hidden).subspan(first * dim, rows[i].size() * dim), logits);
+    first += rows[i].size();
+    EXPECT_LE(LargestDifference(logits, LogitsOf(runner, *network, cases[i])), 1e-4) << cases[i].name;
+  }
+}
+
+TEST_P(Parity, AttentionOfTheLastLayer) {
+  const std::filesystem::path file = GoldenFolder(GetParam().truth) / "attention.safetensors";
+  if (!std::filesystem::exists(file)) GTEST_SKIP() << GetParam().truth << " comes without attention.safetensors";
+  const SafetensorsFile truth(file);
+  ASSERT_FALSE(truth.entries().empty());
+  const auto network = OpenGolden(GetParam().folder);
+  Runner runner(*network, {});
+  const std::string debug_case = ReadJson(GoldenFolder(GetParam().inputs) / "inputs.json")["debug_case"];
+  for (const GoldenCase& c : GoldenCases(GetParam().inputs)) {
+    if (c.name != debug_case) continue;
+    const std::vector<Position> rows = {0};
+    const Sequence sequence = SequenceOf(c, rows);
+    std::vector<AttentionProbabilities> attention;
+    const int last = static_cast<int>(network->hyper().layers) - 1;
+    runner.Hidden({&sequence, 1}, {&last, 1}, &attention);
+    ASSERT_EQ(attention.size(), 1u);
+    const auto expected = GoldenTensor(truth, truth.entries().front().name);
+    EXPECT_LE(LargestDifference(attention.front().values, *expected), kAttentionBound);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Golden, Parity, testing::ValuesIn(kFixtures),
+                         [](const auto& fixture) { return std::string(fixture.param.folder); });
+
+}  // namespace
+}  // namespace punt

@@ -3,27 +3,12 @@
 #include <charconv>
 
 #include "base/check.h"
+#include "text/utf8.h"
 
 namespace punt {
 namespace {
 
 constexpr Token kLetters = 26;
-
-/// Bytes of the UTF-8 character at the front of text; 0 when there is none (overlong and surrogate forms included).
-std::size_t CharacterBytes(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned>(static_cast<unsigned char>(text[i])); };
-  if (byte(0) < 0x80) return 1;
-  const std::size_t bytes = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : 2;
-  if (byte(0) < 0xc2 || byte(0) > 0xf4 || text.size() < bytes) return 0;
-  unsigned code = byte(0) & (0xffu >> (bytes + 1));
-  for (std::size_t i = 1; i < bytes; ++i) {
-    if ((byte(i) & 0xc0u) != 0x80u) return 0;
-    code = code << 6 | (byte(i) & 0x3fu);
-  }
-  const bool overlong = (bytes == 3 && code < 0x800) || (bytes == 4 && code < 0x10000);
-  const bool surrogate = code >= 0xd800 && code < 0xe000;
-  return overlong || surrogate || code > 0x10ffff ? 0 : bytes;
-}
 
 [[noreturn]] void RefuseCharacter(std::string_view text) {
   const auto first = static_cast<unsigned char>(text.front());

@@ -1,0 +1,35 @@
+#include "model/model_text.h"
+
+#include <filesystem>
+
+#include "base/check.h"
+#include "text/hf_tokenizer.h"
+#include "text/llama_log.h"
+
+namespace punt {
+
+Vocabulary OpenModelVocabulary(std::string_view model) {
+  namespace fs = std::filesystem;
+  const fs::path path(model);
+  if (fs::is_directory(path)) {
+    Metadata metadata(GgufPtr(gguf_init_empty()), path.string());
+    AddHfTokenizer(path, metadata);
+    if (!metadata.Has("tokenizer.ggml.model")) {
+      BadInput("{}: there is no tokenizer: neither tokenizer.json nor vocab.txt", path.string());
+    }
+    return OpenVocabulary(metadata);
+  }
+  if (!fs::exists(path)) BadInput("{}: no such file or folder", path.string());
+  if (!fs::is_regular_file(path)) BadInput("{}: neither a file nor a folder", path.string());
+  std::string reason;
+  GgufPtr context;
+  {
+    const LlamaLog log;
+    context.reset(gguf_init_from_file(path.string().c_str(), {.no_alloc = true, .ctx = nullptr}));
+    reason = log.Errors();
+  }
+  if (!context) BadInput("{}: not a GGUF file that can be read: {}", path.string(), reason);
+  return OpenVocabulary(Metadata(std::move(context), path.string()));
+}
+
+}  // namespace punt

@@ -1,0 +1,169 @@
+// libllama loads a vocabulary as part of a model. With vocab_only and metadata of one architecture name and the
+// tokenizer.* keys, the model is nothing but its vocabulary: no file is written, no tensor looked for.
+//
+// Three things are done here and not by libllama:
+//
+// Special tokens in the text. Hugging Face takes the leftmost and of these the longest, libllama the longest anywhere
+// first and in time that grows with the square of their number: a canvas is full of them.
+//
+// NFC, which Hugging Face applies to the text between special tokens.
+//
+// The pre-tokenizer of LLaDA and its relatives ("bailingmoe"). libllama runs its pattern by std::regex, which recurses
+// once per character and overruns the stack on a long word. The pattern
+//   '(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+
+// matches what that of Qwen 2 matches, for which libllama has code without recursion:
+//   (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
+// The contractions are the same set. A possessive quantifier differs from a greedy one only where giving back a
+// character would help; what is given back here (no letter; no space, letter or number) can never match what follows.
+// And \s*[\r\n], greedy, ends at the last newline of a run of white space, as \s*[\r\n]+ does.
+//
+// Tested by llama_tokenizer_test.cc and on released vocabularies by tests/tokenizer_vectors_test.cc.
+#include "text/llama_tokenizer.h"
+
+#include <algorithm>
+#include <exception>
+#include <limits>
+
+#include "base/check.h"
+#include "text/chat_template.h"
+#include "text/llama_log.h"
+#include "text/utf8.h"
+
+namespace punt {
+namespace {
+
+constexpr const char* kPreKey = "tokenizer.ggml.pre";
+
+/// The tokenizer.* keys alone, under an architecture that libllama knows.
+GgufPtr TokenizerKeysOf(const Metadata& metadata, const VocabularyKeys& keys) {
+  GgufPtr all(gguf_init_empty());
+  gguf_set_kv(all.get(), metadata.raw());
+  std::vector<std::string> others;
+  for (std::int64_t i = 0; i < gguf_get_n_kv(all.get()); ++i) {
+    const std::string key = gguf_get_key(all.get(), i);
+    if (!key.starts_with("tokenizer.ggml.")) others.push_back(key);
+  }
+  for (const std::string& key : others) gguf_remove_key(all.get(), key.c_str());
+  gguf_set_val_str(all.get(), "general.architecture", "llama");
+  const bool is_bailing = keys.pre == "bailingmoe" || keys.pre == "bailingmoe2" || keys.pre == "llada-moe";
+  if (is_bailing) gguf_set_val_str(all.get(), kPreKey, "qwen2");
+  return all;
+}
+
+llama_model* LoadModel(const Metadata& metadata, const VocabularyKeys& keys) {
+  const LlamaLog log;
+  const GgufPtr only = TokenizerKeysOf(metadata, keys);
+  llama_model_params params = llama_model_default_params();
+  params.vocab_only = true;
+  llama_model* model = llama_model_init_from_user(
+      only.get(), [](ggml_tensor*, void*) {}, nullptr, params);
+  if (model == nullptr) BadInput("{}: libllama does not take the vocabulary: {}", keys.origin, log.Errors());
+  return model;
+}
+
+}  // namespace
+
+LlamaTokenizer::LlamaTokenizer(const Metadata& metadata, VocabularyKeys keys)
+    : keys_(std::move(keys)),
+      specials_(keys_.Specials()),
+      model_(LoadModel(metadata, keys_)),
+      vocab_(llama_model_get_vocab(model_.get())) {
+  keys_.add_bos = llama_vocab_get_add_bos(vocab_);  // some pre-tokenizers have a default of their own
+  keys_.add_eos = llama_vocab_get_add_eos(vocab_);
+  keys_.add_separator = llama_vocab_get_add_sep(vocab_);
+  if (keys_.model == "llama") {  // SentencePiece has fixed places for them; BPE's defaults are accidents
+    if (!keys_.bos && llama_vocab_bos(vocab_) >= 0) keys_.bos = llama_vocab_bos(vocab_);
+    if (!keys_.eos && llama_vocab_eos(vocab_) >= 0) keys_.eos = llama_vocab_eos(vocab_);
+  }
+  if (keys_.add_bos) keys_.Require(keys_.bos, "bos_token_id");
+  if (keys_.add_eos) keys_.Require(keys_.eos, "eos_token_id");
+  if (keys_.add_separator) keys_.Require(keys_.separator, "seperator_token_id");
+}
+
+void LlamaTokenizer::EncodePlain(std::string_view text, std::vector<Token>& tokens) const {
+  const std::string normalized = keys_.normalize_nfc ? Nfc(text) : std::string(text);
+  // libllama counts in int32 and its pre-tokenizers need several times the text.
+  if (normalized.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max() / 4)) {
+    BadInput("the text has {} bytes, too many for a tokenizer", normalized.size());
+  }
+  const auto length = static_cast<std::int32_t>(normalized.size());
+  std::vector<llama_token> found(normalized.size() + 1);  // one more for SentencePiece's space in front
+  std::int32_t count = 0;
+  try {
+    const auto room = static_cast<std::int32_t>(found.size());
+    count = llama_tokenize(vocab_, normalized.data(), length, found.data(), room, false, false);
+  } catch (const std::exception& error) {
+    BadInput("libllama cannot tokenize the text: {}", error.what());
+  }
+  Check(count >= 0, "more tokens than bytes");
+  found.resize(static_cast<std::size_t>(count));
+  // A byte without a token is dropped by libllama without a word.
+  if (keys_.model == "gpt2" && Decode(found) != normalized) {
+    BadInput("the vocabulary of {} has no tokens for part of '{}'", keys_.origin, text.substr(0, 60));
+  }
+  tokens.insert(tokens.end(), found.begin(), found.end());
+}
+
+std::vector<Token> LlamaTokenizer::Encode(std::string_view text) const {
+  RequireUtf8(text);
+  std::vector<Token> tokens;
+  specials_.Split(
+      text, [&](std::string_view plain) { EncodePlain(plain, tokens); }, [&](Token token) { tokens.push_back(token); });
+  return tokens;
+}
+
+std::string LlamaTokenizer::Piece(Token token) const {
+  keys_.RequireToken(token);
+  const auto index = static_cast<std::size_t>(token);
+  if (keys_.kinds[index] == TokenKind::kUnused) return keys_.tokens[index];
+  std::string piece(keys_.tokens[index].size() + 16, '\0');
+  const auto room = static_cast<std::int32_t>(piece.size());
+  const std::int32_t size = llama_token_to_piece(vocab_, token, piece.data(), room, 0, true);
+  Check(size >= 0, "a piece longer than its token");
+  piece.resize(static_cast<std::size_t>(size));
+  return piece;
+}
+
+std::string LlamaTokenizer::Decode(std::span<const Token> tokens) const {
+  std::string text;
+  for (Token token : tokens) text += Piece(token);
+  // SentencePiece writes a space in front of the first word that no text had.
+  if (keys_.model == "llama" && text.starts_with(' ')) text.erase(0, 1);
+  return text;
+}
+
+std::vector<Token> LlamaTokenizer::Prefix() const {
+  if (!keys_.add_bos) return {};
+  return {*keys_.bos};
+}
+
+std::vector<Token> LlamaTokenizer::Suffix() const {
+  if (keys_.add_separator) return {*keys_.separator};
+  if (keys_.add_eos) return {*keys_.eos};
+  return {};
+}
+
+std::vector<Token> LlamaTokenizer::EncodeChat(std::span<const ChatMessage> messages) const {
+  if (keys_.chat_template.empty()) return Tokenizer::EncodeChat(messages);
+  std::vector<Token> tokens = Encode(ApplyChatTemplate(keys_.chat_template, messages));
+  const bool wants_bos = keys_.bos && (keys_.add_bos || WritesBos(keys_.chat_template));
+  if (wants_bos && (tokens.empty() || tokens.front() != *keys_.bos)) tokens.insert(tokens.begin(), *keys_.bos);
+  return tokens;
+}
+
+std::vector<Token> LlamaTokenizer::EndTokens() const {
+  std::vector<Token> ends;
+  const auto add = [&](Token token) {
+    if (std::find(ends.begin(), ends.end(), token) == ends.end()) ends.push_back(token);
+  };
+  if (keys_.eos) add(*keys_.eos);
+  if (keys_.eot) add(*keys_.eot);
+  for (Token token = 0; token < static_cast<Token>(keys_.size()); ++token) {
+    // Without a key, libllama takes token 11 of any BPE vocabulary for the end: an end is a special token.
+    const bool is_special = keys_.kinds[static_cast<std::size_t>(token)] != TokenKind::kNormal;
+    if (is_special && token != keys_.mask && llama_vocab_is_eog(vocab_, token)) add(token);
+  }
+  return ends;
+}
+
+}  // namespace punt

@@ -1,0 +1,29 @@
+// UTF-8 and the Unicode facts that tokenizers need.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace punt {
+
+/// Bytes of the UTF-8 character at the front of `text`, which is not empty; 0 when there is none. Overlong forms,
+/// surrogates and values past U+10FFFF are none.
+std::size_t CharacterBytes(std::string_view text);
+
+/// The offset of the first byte that begins no UTF-8 character; npos when all of `text` is valid.
+std::size_t InvalidUtf8(std::string_view text);
+
+/// Throws Error naming the byte and its offset when `text` is not valid UTF-8.
+void RequireUtf8(std::string_view text);
+
+/// The code points of valid UTF-8.
+std::u32string CodePoints(std::string_view text);
+void AppendUtf8(char32_t code, std::string& text);
+
+/// Canonical composition of valid UTF-8.
+std::string Nfc(std::string_view text);
+/// Canonical decomposition.
+std::u32string Nfd(std::string_view text);
+
+}  // namespace punt

@@ -1,0 +1,184 @@
+// WordPiece (Schuster and Nakajima, 2012; as BERT uses it, Devlin et al., 2018). The text is cleaned of control
+// characters, CJK characters are set apart, letters lose accents and case if the model is uncased; white space and
+// punctuation split it into words; and each word is cut greedily into the longest pieces that the vocabulary has, the
+// first one as the beginning of a word, the others as its inside. One piece missing makes the whole word [UNK]; so does
+// a word of more than 100 characters.
+//
+// This is not left to libllama, whose version knows no limit of characters, takes other characters for punctuation
+// and control, and lowercases by a table of its own: on random Unicode it differs from Hugging Face.
+//
+// In GGUF, by llama.cpp's convention, tokens do not carry BERT's marks: the beginning of a word is marked with U+2581,
+// the inside (##ing) not at all, and names in brackets ([CLS], [unused7]) are left alone.
+//
+// Cost: a word of n characters needs at most n * longest piece lookups.
+//
+// Tested by wordpiece_tokenizer_test.cc and on bert-base-uncased by tests/tokenizer_vectors_test.cc.
+#include "text/wordpiece_tokenizer.h"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "text/utf8.h"
+
+namespace punt {
+namespace {
+
+constexpr std::string_view kWordMark = "\xe2\x96\x81";
+
+utf8proc_category_t Category(char32_t code) { return utf8proc_category(static_cast<utf8proc_int32_t>(code)); }
+
+bool IsSpace(char32_t code) {
+  if (code == ' ' || (code >= '\t' && code <= '\r') || code == 0x85) return true;
+  const auto category = Category(code);
+  return category == UTF8PROC_CATEGORY_ZS || category == UTF8PROC_CATEGORY_ZL || category == UTF8PROC_CATEGORY_ZP;
+}
+
+/// What cleaning removes.
+bool IsControl(char32_t code) {
+  if (code == '\t' || code == '\n' || code == '\r') return false;
+  if (code == 0 || code == 0xfffd) return true;
+  const auto category = Category(code);
+  return category == UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_CF || category == UTF8PROC_CATEGORY_CO;
+}
+
+bool IsPunctuation(char32_t code) {
+  const bool is_ascii = (code >= 33 && code <= 47) || (code >= 58 && code <= 64) || (code >= 91 && code <= 96) ||
+                        (code >= 123 && code <= 126);
+  const auto category = Category(code);
+  return is_ascii || (category >= UTF8PROC_CATEGORY_PC && category <= UTF8PROC_CATEGORY_PO);
+}
+
+bool IsCjk(char32_t code) {
+  constexpr std::pair<char32_t, char32_t> kRanges[] = {{0x3400, 0x4dbf},   {0x4e00, 0x9fff},   {0xf900, 0xfaff},
+                                                       {0x20000, 0x2a6df}, {0x2a700, 0x2b73f}, {0x2b740, 0x2b81f},
+                                                       {0x2b920, 0x2ceaf}, {0x2f800, 0x2fa1f}};
+  return std::any_of(std::begin(kRanges), std::end(kRanges),
+                     [&](const auto& range) { return code >= range.first && code <= range.second; });
+}
+
+std::string Utf8(std::u32string_view codes) {
+  std::string text;
+  for (char32_t code : codes) AppendUtf8(code, text);
+  return text;
+}
+
+}  // namespace
+
+WordPieceTokenizer::WordPieceTokenizer(VocabularyKeys keys, WordPieceOptions options)
+    : keys_(std::move(keys)),
+      options_(options),
+      cls_(keys_.Require(keys_.cls, "cls_token_id")),
+      separator_(keys_.Require(keys_.separator, "seperator_token_id")),
+      unknown_(keys_.Require(keys_.unknown, "unknown_token_id")),
+      specials_(keys_.Specials()),
+      roles_(keys_.size(), Role::kWhole),
+      texts_(keys_.size()) {
+  for (Token token = 0; token < static_cast<Token>(keys_.size()); ++token) AddToken(token);
+}
+
+void WordPieceTokenizer::AddToken(Token token) {
+  const auto index = static_cast<std::size_t>(token);
+  const std::string& text = keys_.tokens[index];
+  texts_[index] = text;
+  const bool is_name = text.starts_with('[') && text.ends_with(']');
+  if (keys_.kinds[index] != TokenKind::kNormal || is_name) return;
+  const bool begins_word = text.starts_with(kWordMark) && text.size() > kWordMark.size();
+  if (begins_word) texts_[index].erase(0, kWordMark.size());
+  roles_[index] = begins_word ? Role::kWord : Role::kInside;
+  const std::u32string codes = CodePoints(texts_[index]);
+  longest_ = std::max(longest_, codes.size());
+  (begins_word ? words_ : insides_).emplace(codes, token);
+}
+
+std::u32string WordPieceTokenizer::Normalized(std::string_view text) const {
+  std::u32string clean;
+  for (char32_t code : CodePoints(text)) {
+    if (IsControl(code)) continue;
+    const bool is_cjk = IsCjk(code);
+    if (is_cjk) clean += U' ';
+    clean += IsSpace(code) ? U' ' : code;
+    if (is_cjk) clean += U' ';
+  }
+  if (options_.strip_accents) {
+    clean = Nfd(Utf8(clean));
+    std::erase_if(clean, [](char32_t code) { return Category(code) == UTF8PROC_CATEGORY_MN; });
+  }
+  if (!options_.lowercase) return clean;
+  std::u32string lower;
+  for (char32_t code : clean) {
+    // The one character whose lower case is two.
+    if (code == 0x130) lower += U"i\u0307";
+    if (code != 0x130) lower += static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(code)));
+  }
+  return lower;
+}
+
+void WordPieceTokenizer::EncodeWord(std::u32string_view word, std::vector<Token>& tokens) const {
+  const std::size_t before = tokens.size();
+  const bool is_long = word.size() > options_.max_word_characters;
+  for (std::size_t at = 0; at < word.size() && !is_long;) {
+    const auto& pieces = at == 0 ? words_ : insides_;
+    std::size_t length = std::min(longest_, word.size() - at);
+    auto found = pieces.end();
+    for (; length > 0 && found == pieces.end(); --length) found = pieces.find(std::u32string(word.substr(at, length)));
+    if (found == pieces.end()) break;
+    tokens.push_back(found->second);
+    at += found->first.size();
+    if (at == word.size()) return;
+  }
+  tokens.resize(before);
+  tokens.push_back(unknown_);
+}
+
+void WordPieceTokenizer::EncodePlain(std::string_view text, std::vector<Token>& tokens) const {
+  const std::u32string codes = Normalized(text);
+  const std::u32string_view all = codes;
+  std::size_t begin = 0;
+  const auto end_word = [&](std::size_t end) {
+    if (end > begin) EncodeWord(all.substr(begin, end - begin), tokens);
+  };
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool is_punctuation = IsPunctuation(all[i]);
+    if (!is_punctuation && !IsSpace(all[i])) continue;
+    end_word(i);
+    begin = i + 1;
+    if (is_punctuation) EncodeWord(all.substr(i, 1), tokens);
+  }
+  end_word(all.size());
+}
+
+std::vector<Token> WordPieceTokenizer::Encode(std::string_view text) const {
+  RequireUtf8(text);
+  std::vector<Token> tokens;
+  specials_.Split(
+      text, [&](std::string_view plain) { EncodePlain(plain, tokens); }, [&](Token token) { tokens.push_back(token); });
+  return tokens;
+}
+
+std::string WordPieceTokenizer::Piece(Token token) const {
+  keys_.RequireToken(token);
+  const auto index = static_cast<std::size_t>(token);
+  return roles_[index] == Role::kInside ? "##" + texts_[index] : texts_[index];
+}
+
+std::string WordPieceTokenizer::Decode(std::span<const Token> tokens) const {
+  std::string text;
+  bool joins_next = true;
+  for (Token token : tokens) {
+    keys_.RequireToken(token);
+    const auto index = static_cast<std::size_t>(token);
+    const std::string& piece = texts_[index];
+    const bool is_inside = roles_[index] == Role::kInside;
+    const bool hugs_left = piece == "." || piece == "," || piece == "!" || piece == "?" || piece == "'";
+    // An inside with nothing before it would read as a word of its own.
+    if (is_inside && text.empty()) text += "##";
+    if (!is_inside && !hugs_left && !joins_next) text += ' ';
+    text += piece;
+    joins_next = piece == "'" && roles_[index] == Role::kWord;
+  }
+  return text;
+}
+
+}  // namespace punt

@@ -1,0 +1,55 @@
+// BERT's WordPiece.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "punt/tokenizer.h"
+#include "text/special_tokens.h"
+#include "text/vocabulary_keys.h"
+
+namespace punt {
+
+struct WordPieceOptions {
+  bool lowercase = true;
+  bool strip_accents = true;
+  std::size_t max_word_characters = 100;  // a longer word is one [UNK]
+};
+
+/// As Hugging Face's BertTokenizer. Encode loses case, accents and spacing; Decode writes words with one space
+/// between them and none in front of . , ! ? and around apostrophes, so Encode(Decode(x)) is x for all x that Encode
+/// gives, [UNK] aside. A piece inside a word shows as ##piece. Const; share freely.
+class WordPieceTokenizer : public Tokenizer {
+ public:
+  /// Throws Error when [CLS], [SEP] or [UNK] is missing.
+  WordPieceTokenizer(VocabularyKeys keys, WordPieceOptions options);
+
+  std::vector<Token> Encode(std::string_view text) const override;
+  std::string Decode(std::span<const Token> tokens) const override;
+  std::string Piece(Token token) const override;
+  std::vector<Token> Prefix() const override { return {cls_}; }
+  std::vector<Token> Suffix() const override { return {separator_}; }
+
+ private:
+  enum class Role : char { kWord, kInside, kWhole };  // begins a word, continues one, stands for itself
+
+  void AddToken(Token token);
+  std::u32string Normalized(std::string_view text) const;
+  void EncodePlain(std::string_view text, std::vector<Token>& tokens) const;
+  void EncodeWord(std::u32string_view word, std::vector<Token>& tokens) const;
+
+  VocabularyKeys keys_;
+  WordPieceOptions options_;
+  Token cls_;
+  Token separator_;
+  Token unknown_;
+  SpecialTokens specials_;
+  std::vector<Role> roles_;
+  std::vector<std::string> texts_;  // of the tokens, without marks
+  std::unordered_map<std::u32string, Token> words_;
+  std::unordered_map<std::u32string, Token> insides_;
+  std::size_t longest_ = 0;  // characters
+};
+
+}  // namespace punt

@@ -29,5 +29,7 @@ Runner AddReplay(CLI::App& command);
 Runner AddCompare(CLI::App& command);
 Runner AddDemo(CLI::App& command);
 Runner AddAnalyze(CLI::App& command);
+Runner AddConvert(CLI::App& command);
+Runner AddInspect(CLI::App& command);
 
 }  // namespace punt

@@ -20,6 +20,8 @@ constexpr CommandRow kCommands[] = {
     {"compare", "Compare planners: forward passes against exact error", AddCompare},
     {"demo", "The comparison and one live run, on one screen", AddDemo},
     {"analyze", "Write reports about planners", AddAnalyze},
+    {"convert", "Convert a model to a GGUF file", AddConvert},
+    {"inspect", "Show what a model's files say about it", AddInspect},
     {"list", "List planners, scores, models, tasks or devices", AddList},
 };
 

@@ -115,9 +115,14 @@ GgufContents ParseGguf(std::span<const std::byte> file, std::string_view origin)
   GgufContents contents{.metadata = Metadata(ParseHeader(file, origin), std::string(origin)), .tensors = {}};
   const gguf_context* context = contents.metadata.raw();
   const std::uint64_t data = gguf_get_data_offset(context);
+  // A zero byte in front makes a name empty to ggml's C functions, some of which end the process for that.
+  for (std::int64_t i = 0; i < gguf_get_n_kv(context); ++i) {
+    if (gguf_get_key(context, i)[0] == '\0') BadInput("{}: key {} has no name", origin, i);
+  }
   for (std::int64_t i = 0; i < gguf_get_n_tensors(context); ++i) {
     TensorInfo info{.name = gguf_get_tensor_name(context, i), .type = gguf_get_tensor_type(context, i)};
     std::copy_n(gguf_get_tensor_ne(context, i), info.shape.size(), info.shape.begin());
+    if (info.name.empty()) BadInput("{}: tensor {} has no name", origin, i);
     const std::uint64_t size = Bytes(info, origin);
     std::uint64_t begin = 0;
     std::uint64_t end = 0;

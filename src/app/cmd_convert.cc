@@ -1,0 +1,158 @@
+// punt convert: a checkpoint or a GGUF file to a GGUF file with weights of a chosen type.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "app/command.h"
+#include "app/options.h"
+#include "app/terminal.h"
+#include "punt/weights.h"
+
+namespace punt {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct ConvertFlags {
+  std::string input;
+  std::string output;
+  std::string type = "keep";
+  std::int64_t threads = 1;
+  bool json = false;
+};
+
+/// On a terminal a bar that is redrawn, elsewhere a line for every tenth. Goes to stderr, beside any result.
+class ProgressBar {
+ public:
+  explicit ProgressBar(bool is_live) : is_live_(is_live) {}
+
+  void Show(const ConvertProgress& progress) {
+    const int percent = static_cast<int>(100.0 * static_cast<double>(progress.done) /
+                                         static_cast<double>(std::max<std::uint64_t>(progress.total, 1)));
+    if (is_live_) {
+      Draw(percent, progress.tensor);
+    } else if (percent / 10 > shown_ / 10) {
+      fmt::print(stderr, "{:3} %  {}\n", percent / 10 * 10, progress.tensor);
+    }
+    shown_ = std::max(shown_, percent);
+  }
+
+  void Finish() {
+    if (is_live_ && shown_ > 0) fmt::print(stderr, "\r\x1b[K");
+  }
+
+ private:
+  void Draw(int percent, std::string_view tensor) {
+    const auto now = std::chrono::steady_clock::now();
+    if (percent == shown_ && now - drawn_ < std::chrono::milliseconds(100)) return;
+    drawn_ = now;
+    constexpr int kWidth = 30;
+    const int columns = SizeOf(stderr).columns;
+    std::string line = fmt::format("[{:<{}}] {:3} %  {}", std::string(percent * kWidth / 100, '='), kWidth, percent, tensor);
+    if (static_cast<int>(line.size()) >= columns) line.resize(static_cast<std::size_t>(std::max(columns - 1, 0)));
+    fmt::print(stderr, "\r{}\x1b[K", line);
+    std::fflush(stderr);
+  }
+
+  bool is_live_;
+  int shown_ = 0;
+  std::chrono::steady_clock::time_point drawn_;
+};
+
+Json ResultJson(const ConvertFlags& flags, const ConvertResult& result, double seconds) {
+  Json types = Json::object();
+  for (const TypeCount& count : result.types) {
+    types[count.type] = {{"tensors", count.tensors}, {"bytes", count.bytes}};
+  }
+  return {{"input", flags.input},           {"output", flags.output},
+          {"type", flags.type},             {"tensors", result.tensors},
+          {"parameters", result.parameters}, {"bytes_in", result.bytes_in},
+          {"bytes_out", result.bytes_out},  {"types", types},
+          {"fallbacks", result.fallbacks},  {"not_finite", result.not_finite},
+          {"clamped", result.clamped},      {"seconds", seconds}};
+}
+
+void PrintResult(const ConvertFlags& flags, const ConvertResult& result) {
+  fmt::print("{}: {} tensors, {:.1f} MB -> {:.1f} MB\n", flags.output, result.tensors,
+             static_cast<double>(result.bytes_in) / 1e6, static_cast<double>(result.bytes_out) / 1e6);
+  for (const TypeCount& count : result.types) {
+    fmt::print("  {:<8} {:5} tensors {:12.1f} MB\n", count.type, count.tensors, static_cast<double>(count.bytes) / 1e6);
+  }
+}
+
+void PrintWarnings(const ConvertFlags& flags, const ConvertResult& result) {
+  if (result.fallbacks > 0) {
+    fmt::print(stderr, "punt: warning: {} tensors have rows that blocks of {} do not divide; see the types written\n",
+               result.fallbacks, flags.type);
+  }
+  if (result.not_finite + result.clamped > 0) {
+    fmt::print(stderr, "punt: warning: {} weights are not finite, {} were clamped to +-65504; first in {}\n",
+               result.not_finite, result.clamped, result.first_bad_tensor);
+  }
+}
+
+int Run(const ConvertFlags& flags) {
+  ProgressBar bar(CanMoveCursor(stderr));
+  ConvertOptions options{.type = flags.type,
+                         .threads = static_cast<int>(flags.threads),
+                         .cancel = &InstallInterruptHandlers()};
+  options.progress = [&bar](const ConvertProgress& progress) { bar.Show(progress); };
+  const auto start = std::chrono::steady_clock::now();
+  ConvertResult result;
+  try {
+    result = ConvertModel(flags.input, flags.output, options);
+  } catch (...) {
+    bar.Finish();
+    throw;
+  }
+  bar.Finish();
+  if (result.is_cancelled) {
+    fmt::print(stderr, "punt: interrupted, {} was not written\n", flags.output);
+    return kInterruptedExit;
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (flags.json) {
+    fmt::print("{}\n", ResultJson(flags, result, seconds).dump(-1, ' ', false, Json::error_handler_t::replace));
+  } else {
+    PrintResult(flags, result);
+  }
+  std::fflush(stdout);
+  PrintWarnings(flags, result);
+  return 0;
+}
+
+std::string Footer() {
+  std::string text = R"(Examples:
+  punt convert LLaDA-8B-Instruct llada.gguf                   a checkpoint as it is, in one file
+  punt convert LLaDA-8B-Instruct llada-q4.gguf --type q4_k_m
+  punt convert llada.gguf llada-q8.gguf --type q8_0 --json
+
+Types (bits per weight):
+)";
+  for (const ConvertTypeRow& row : ConvertTypes()) {
+    const std::string bits = row.bits_per_weight > 0 ? fmt::format("{:.2f}", row.bits_per_weight) : "";
+    text += fmt::format("  {:<8} {:>5}  {}\n", row.name, bits, row.summary);
+  }
+  return text + R"(Norms, biases, routers and position embeddings are always f32. A mixture gives embeddings, values and the
+way down of part of the layers more bits. Rows that blocks do not divide get a larger type.)";
+}
+
+}  // namespace
+
+Runner AddConvert(CLI::App& command) {
+  const auto flags = std::make_shared<ConvertFlags>();
+  flags->threads = std::max(1U, std::thread::hardware_concurrency());
+  command.footer(Footer());
+  command.add_option("input", flags->input, "A Hugging Face folder, or a GGUF file (its first part)")->required();
+  command.add_option("output", flags->output, "The GGUF file to write")->required();
+  command.add_option("--type", flags->type, "Type of the matrices, see below")->capture_default_str();
+  AddInteger(command, "--threads", flags->threads, 1, 1024, "Threads; never changes a result; default: all");
+  command.add_flag("--json", flags->json, "Print the result as JSON");
+  return [flags] { return Run(*flags); };
+}
+
+}  // namespace punt

@@ -29,5 +29,7 @@ Runner AddReplay(CLI::App& command);
 Runner AddCompare(CLI::App& command);
 Runner AddDemo(CLI::App& command);
 Runner AddAnalyze(CLI::App& command);
+Runner AddTokenize(CLI::App& command);
+Runner AddDetokenize(CLI::App& command);
 
 }  // namespace punt

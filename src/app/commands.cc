@@ -20,6 +20,8 @@ constexpr CommandRow kCommands[] = {
     {"compare", "Compare planners: forward passes against exact error", AddCompare},
     {"demo", "The comparison and one live run, on one screen", AddDemo},
     {"analyze", "Write reports about planners", AddAnalyze},
+    {"tokenize", "Show the tokens of a text", AddTokenize},
+    {"detokenize", "Show the text of tokens", AddDetokenize},
     {"list", "List planners, scores, models, tasks or devices", AddList},
 };
 

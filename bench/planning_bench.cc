@@ -79,6 +79,7 @@ class MemorySession : public DenoiserSession {
   }
 
   void DoLogProbs(std::span<const LogProbRequest>) override {}
+  void DoTokenProbs(std::span<const TokenProbRequest>) override {}
 
   const Table& base_;
   const Table& test_;

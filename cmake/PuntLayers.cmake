@@ -70,7 +70,7 @@ function(punt_add_program)
   add_library(punt_app OBJECT ${sources})
   target_include_directories(punt_app PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   target_compile_definitions(punt_app PRIVATE PUNT_VERSION="${PROJECT_VERSION}")
-  target_link_libraries(punt_app PRIVATE CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json Threads::Threads ggml::all)
+  target_link_libraries(punt_app PRIVATE CLI11::CLI11 nlohmann_json::nlohmann_json ${PUNT_LIBRARIES})
   punt_compile_settings(punt_app)
 
   add_executable(punt ${PROJECT_SOURCE_DIR}/src/app/main.cc)

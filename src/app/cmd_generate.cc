@@ -40,7 +40,12 @@ struct GenerateFlags {
   std::uint64_t first_sample = 0;
   std::int64_t max_steps = 0;
   std::int64_t max_nfe = 0;
-  std::int64_t threads = 1;
+  std::int64_t threads = 0;
+  bool chat = false;
+  std::string device = "auto";
+  std::int64_t gpu_layers = -1;
+  double guidance = 0;
+  bool freeze_mask_ratio = false;
   std::string trace;
   ViewFlags view;
   bool json = false;
@@ -80,9 +85,22 @@ struct Job {
   SessionOptions session;
 };
 
+/// Which part of the canvas is shown as text.
+void FindText(const GenerateFlags& flags, Job& job) {
+  const Token mask = job.model.denoiser->info().mask_token;
+  const std::size_t size = job.canvas.size();
+  job.report.text_begin = job.model.tokenizer->Prefix().size();
+  job.report.text_end = size - (flags.chat ? 0 : job.model.tokenizer->Suffix().size());
+  std::size_t tail = job.report.text_end;
+  while (tail > 0 && job.canvas[tail - 1] == mask) --tail;
+  job.report.tail_begin = tail;
+  if (flags.chat) job.report.text_begin = tail;
+}
+
 Job Prepare(const GenerateFlags& flags) {
   Job job;
-  job.model = OpenModel(flags.model);
+  job.model = OpenModel(flags.model, {.device = flags.device, .gpu_layers = static_cast<int>(flags.gpu_layers)});
+  for (const std::string& warning : job.model.warnings) fmt::print(stderr, "punt: warning: {}\n", warning);
   const DenoiserInfo& info = job.model.denoiser->info();
   const ProposalOptions proposal = flags.proposal.Options();
   job.recipe = MakeRecipe(flags.planner, flags.score, proposal, info);
@@ -91,7 +109,7 @@ Job Prepare(const GenerateFlags& flags) {
   job.recipe.seed = flags.seed;
   job.recipe.max_steps = flags.max_steps;
   job.recipe.max_nfe = flags.max_nfe;
-  CanvasRequest request{.prompt = ReadPrompt(flags.prompt)};
+  CanvasRequest request{.prompt = ReadPrompt(flags.prompt), .chat = flags.chat};
   if (flags.infill_option->count() > 0) request.infill = flags.infill;
   if (flags.length_option->count() > 0) request.length = flags.length;
   job.canvas = BuildCanvas(request, job.model);
@@ -104,7 +122,15 @@ Job Prepare(const GenerateFlags& flags) {
   job.report = {.planner = job.company.planner_spec,
                 .seed = flags.seed,
                 .prompt_tokens = static_cast<int>(job.canvas.size()) - static_cast<int>(masks)};
-  job.session = {.banned_tokens = BannedTokens(job.recipe.eos, info), .threads = static_cast<int>(flags.threads)};
+  FindText(flags, job);
+  // A toy model's passes are too small to be shared out.
+  job.session = {.banned_tokens = BannedTokens(job.recipe.eos, info),
+                 .guidance = flags.guidance,
+                 .freeze_mask_ratio = flags.freeze_mask_ratio,
+                 .threads = job.model.is_toy && flags.threads == 0 ? 1 : ThreadCount(flags.threads)};
+  for (std::size_t i = 0; i < job.canvas.size(); ++i) {
+    if (job.canvas[i] != info.mask_token) job.session.prompt.push_back(static_cast<Position>(i));
+  }
   return job;
 }
 
@@ -122,7 +148,7 @@ class ResultPrinter {
       fmt::print("{}{}{}", in_array ? (printed_ == 0 ? "[" : ",\n ") : "", ResultJson(result, context_),
                  in_array ? "" : "\n");
     } else if (!text_was_shown_) {
-      fmt::print("{}\n", ResultText(result, job_.model));
+      fmt::print("{}\n", ResultText(result, context_));
     }
     ++printed_;
     const std::string note = IncompleteNote(result, job_.model);
@@ -173,6 +199,8 @@ int Run(const GenerateFlags& flags) {
 
 constexpr const char* kExamples = R"(Examples:
   punt generate                                   64 tokens of the default toy model, live on a terminal
+  punt generate --model llada-8b.gguf --chat "Why is the sky blue?" --window 32
+  punt generate --model esm2 --infill "MKV[MASK:40]GG"
   punt generate abcab --length 20 --seed 3        a prompt, and 20 positions behind it
   punt generate --infill "ab[MASK:12]cd"          fill a hole
   echo abc | punt generate - --json               prompt from the standard input
@@ -189,13 +217,15 @@ Runner AddGenerate(CLI::App& command) {
   constexpr std::int64_t kBig = std::numeric_limits<std::int64_t>::max();
   command.footer(kExamples);
   command.add_option("prompt", flags->prompt, "Text to continue; - reads it from the standard input");
-  command.add_option("--model", flags->model, "toy:KIND,key=value,... (see punt list models)")->capture_default_str();
+  command.add_option("--model", flags->model, "GGUF file, Hugging Face folder or toy:KIND,... (see punt list models)")
+      ->capture_default_str();
+  command.add_flag("--chat", flags->chat, "The prompt is a message: put it into the model's template, show the answer");
   command.add_option("--planner", flags->planner, "name or name:key=value,... (see punt list planners)")
       ->capture_default_str();
   command.add_option("--score", flags->score, "Confidence score (see punt list scores); default: the model's own");
   flags->proposal.AddTo(command);
   flags->length_option = AddInteger(command, "--length", flags->length, 1, kInt,
-                                    "Positions to generate; default: as many as the model takes");
+                                    "Positions to generate; default: 128, or as many as a toy model takes");
   AddInteger(command, "--window", flags->window, 0, kInt, "Fill blocks of so many positions left to right (0: one)");
   AddSeed(command, "--seed", flags->seed, "Seed of all random numbers");
   AddInteger(command, "--samples", flags->samples, 1, kMostSamples, "How many sequences")->default_str("1");
@@ -207,7 +237,13 @@ Runner AddGenerate(CLI::App& command) {
   AddInteger(command, "--max-nfe", flags->max_nfe, 0, kBig, "Stop before exceeding so many forward passes");
   flags->trace_option = command.add_option("--trace", flags->trace, "Write every event to this file (JSON lines)");
   flags->view.AddTo(command);
-  AddInteger(command, "--threads", flags->threads, 1, 1024, "Threads; never changes a result")->default_str("1");
+  AddReal(command, "--guidance", flags->guidance, 0, 1e6, "Classifier-free guidance: twice the passes (0: none)");
+  command.add_flag("--freeze-mask-ratio", flags->freeze_mask_ratio,
+                   "Test passes keep their base's mask ratio (ESM-2's token dropout)");
+  command.add_option("--device", flags->device, "Device (see punt list devices)")->capture_default_str();
+  AddInteger(command, "--gpu-layers", flags->gpu_layers, -1, kInt, "Layers on a GPU device, from the last (-1: all)");
+  AddInteger(command, "--threads", flags->threads, 0, 1024, "Threads (0: all cores); never changes a result")
+      ->default_str("0");
   command.add_flag("--json", flags->json, "Print the result as JSON");
   return [flags] { return Run(*flags); };
 }

@@ -9,6 +9,8 @@
 
 #include "app/command.h"
 #include "base/check.h"
+#include "model/architecture.h"
+#include "model/devices.h"
 #include "punt/model.h"
 #include "punt/planner.h"
 #include "punt/score.h"
@@ -84,8 +86,13 @@ void ListModels(bool json) {
     if (json) list.push_back(RowJson(fmt::format("toy:{}", row.name), row.summary, row.params));
     if (!json) PrintRow("toy:", row.name, row.summary, row.params);
   }
-  if (json) PrintJson(list);
-  if (!json) fmt::print("A toy model is written toy:KIND,key=value,... Its conditionals are exact.\n");
+  for (const ArchitectureRow& row : Architectures()) {
+    if (json) list.push_back({{"architecture", row.name}, {"summary", row.summary}});
+  }
+  if (json) return PrintJson(list);
+  fmt::print("A toy model is written toy:KIND,key=value,... Its conditionals are exact.\n\n");
+  fmt::print("PATH of a GGUF file or a Hugging Face folder of one of these architectures:\n");
+  for (const ArchitectureRow& row : Architectures()) fmt::print("    {:<12} {}\n", row.name, row.summary);
 }
 
 void ListTasks(bool json) {
@@ -93,10 +100,20 @@ void ListTasks(bool json) {
   if (!json) fmt::print("No evaluation tasks are available in this build.\n");
 }
 
-void ListDevices(bool json) {
-  const unsigned threads = std::thread::hardware_concurrency();
-  if (json) PrintJson(Json::array({{{"name", "cpu"}, {"threads", threads}}}));
-  if (!json) fmt::print("cpu\n    {} hardware threads; the only device of this build\n", threads);
+void PrintDevices(bool json) {
+  Json list = Json::array();
+  for (const DeviceInfo& device : ListDevices()) {
+    list.push_back({{"name", device.name},
+                    {"kind", device.kind},
+                    {"description", device.description},
+                    {"free_bytes", device.free_bytes},
+                    {"total_bytes", device.total_bytes}});
+    if (device.kind == "cpu") list.back()["threads"] = std::thread::hardware_concurrency();
+    if (json) continue;
+    fmt::print("{}\n    {}{}\n", device.name, device.description,
+               device.total_bytes == 0 ? "" : fmt::format(", {:.1f} GiB", static_cast<double>(device.total_bytes) / (1 << 30)));
+  }
+  if (json) PrintJson(list);
 }
 
 struct ListRow {
@@ -108,7 +125,7 @@ constexpr ListRow kLists[] = {{"planners", ListPlanners},
                               {"scores", ListScores},
                               {"models", ListModels},
                               {"tasks", ListTasks},
-                              {"devices", ListDevices}};
+                              {"devices", PrintDevices}};
 
 struct ListFlags {
   std::string what;

@@ -31,5 +31,8 @@ Runner AddDemo(CLI::App& command);
 Runner AddAnalyze(CLI::App& command);
 Runner AddConvert(CLI::App& command);
 Runner AddInspect(CLI::App& command);
+Runner AddLogits(CLI::App& command);
+Runner AddTokenize(CLI::App& command);
+Runner AddDetokenize(CLI::App& command);
 
 }  // namespace punt

@@ -22,6 +22,9 @@ constexpr CommandRow kCommands[] = {
     {"analyze", "Write reports about planners", AddAnalyze},
     {"convert", "Convert a model to a GGUF file", AddConvert},
     {"inspect", "Show what a model's files say about it", AddInspect},
+    {"logits", "Write the logits of a model for given inputs", AddLogits},
+    {"tokenize", "Show the tokens of a text", AddTokenize},
+    {"detokenize", "Show the text of tokens", AddDetokenize},
     {"list", "List planners, scores, models, tasks or devices", AddList},
 };
 

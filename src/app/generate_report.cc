@@ -8,20 +8,36 @@
 
 namespace punt {
 
-std::string ResultText(const GenerateResult& result, const Model& model) {
-  const Token mask = model.denoiser->info().mask_token;
+namespace {
+
+bool IsEnd(const DenoiserInfo& info, Token token) {
+  return std::find(info.eos_tokens.begin(), info.eos_tokens.end(), token) != info.eos_tokens.end();
+}
+
+std::span<const Token> TextTokens(const GenerateResult& result, const ReportContext& context) {
+  const DenoiserInfo& info = context.model->denoiser->info();
+  std::size_t end = context.tail_begin;
+  while (end < context.text_end && !IsEnd(info, result.tokens[end])) ++end;
+  return std::span(result.tokens).subspan(context.text_begin, end - context.text_begin);
+}
+
+}  // namespace
+
+std::string ResultText(const GenerateResult& result, const ReportContext& context) {
+  const Token mask = context.model->denoiser->info().mask_token;
+  const std::span<const Token> tokens = TextTokens(result, context);
   std::string text;
   // Runs of tokens between masks are decoded together: pieces may depend on their neighbours.
-  for (std::size_t begin = 0; begin < result.tokens.size();) {
-    if (result.tokens[begin] == mask) {
+  for (std::size_t begin = 0; begin < tokens.size();) {
+    if (tokens[begin] == mask) {
       text += '_';
       ++begin;
       continue;
     }
-    const auto first = result.tokens.begin() + static_cast<std::ptrdiff_t>(begin);
-    const auto last = std::find(first, result.tokens.end(), mask);
-    text += model.tokenizer->Decode(std::span(first, last));
-    begin = static_cast<std::size_t>(last - result.tokens.begin());
+    const auto first = tokens.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto last = std::find(first, tokens.end(), mask);
+    text += context.model->tokenizer->Decode(std::span(first, last));
+    begin = static_cast<std::size_t>(last - tokens.begin());
   }
   return text;
 }
@@ -30,7 +46,7 @@ std::string ResultJson(const GenerateResult& result, const ReportContext& contex
   using Json = nlohmann::ordered_json;
   const Counters& counters = result.counters;
   const Json object = {
-      {"text", ResultText(result, *context.model)},
+      {"text", ResultText(result, context)},
       {"tokens", result.tokens},
       {"prompt_tokens", context.prompt_tokens},
       {"steps", result.steps},

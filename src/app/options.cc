@@ -1,5 +1,7 @@
 #include "app/options.h"
 
+#include <algorithm>
+#include <thread>
 #include <fmt/format.h>
 
 #include <charconv>
@@ -48,6 +50,11 @@ double ParseReal(std::string_view text, std::string_view name, double min, doubl
     BadInput("{} must be between {} and {}, got {}", name, min, max, text);
   }
   return value;
+}
+
+int ThreadCount(std::int64_t asked) {
+  if (asked > 0) return static_cast<int>(asked);
+  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
 CLI::Option* AddInteger(CLI::App& command, const std::string& name, std::int64_t& value, std::int64_t min,

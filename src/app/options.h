@@ -17,6 +17,9 @@ std::int64_t ParseInteger(std::string_view text, std::string_view name, std::int
 std::uint64_t ParseSeed(std::string_view text, std::string_view name);
 double ParseReal(std::string_view text, std::string_view name, double min, double max);
 
+/// 0 means all cores.
+int ThreadCount(std::int64_t asked);
+
 /// Declare an option that is stored in `value`, whose present content is the default.
 CLI::Option* AddInteger(CLI::App& command, const std::string& name, std::int64_t& value, std::int64_t min,
                         std::int64_t max, const std::string& help);

@@ -1,5 +1,7 @@
 #include "app/request.h"
 
+#include <algorithm>
+
 #include "app/glyphs.h"
 #include "app/options.h"
 #include "base/check.h"
@@ -31,6 +33,25 @@ void RequireFit(std::size_t given, std::int64_t wanted, const Model& model) {
   }
 }
 
+void RequireFit(const std::vector<Token>& tokens, std::int64_t wanted, const Model& model) {
+  RequireFit(tokens.size() + model.tokenizer->Suffix().size(), wanted, model);
+}
+
+void Append(std::vector<Token>& tokens, const std::vector<Token>& more) {
+  tokens.insert(tokens.end(), more.begin(), more.end());
+}
+
+std::vector<Token> BuildPrompt(const CanvasRequest& request, const Model& model) {
+  if (request.chat) {
+    if (!IsUtf8(request.prompt)) BadInput("the prompt is not valid UTF-8");
+    const ChatMessage message{.role = "user", .content = request.prompt};
+    return model.tokenizer->EncodeChat({&message, 1});
+  }
+  std::vector<Token> tokens = model.tokenizer->Prefix();
+  AppendText(request.prompt, "the prompt", model, tokens);
+  return tokens;
+}
+
 std::vector<Token> BuildInfill(const CanvasRequest& request, const Model& model) {
   if (!request.prompt.empty()) BadInput("a prompt and --infill exclude each other");
   if (request.length) BadInput("--length and --infill exclude each other: the holes say how much to generate");
@@ -38,8 +59,10 @@ std::vector<Token> BuildInfill(const CanvasRequest& request, const Model& model)
   const std::vector<InfillPart> parts = ParseInfill(*request.infill);
   if (parts.empty()) BadInput("--infill is empty");
   const Token mask = model.denoiser->info().mask_token;
-  std::vector<Token> tokens;
-  std::size_t given = 0;
+  if (request.chat) BadInput("--chat and --infill exclude each other");
+  std::vector<Token> tokens = model.tokenizer->Prefix();
+  const std::vector<Token> suffix = model.tokenizer->Suffix();
+  std::size_t given = tokens.size() + suffix.size();
   std::int64_t holes = 0;
   for (const InfillPart& part : parts) {
     holes += part.masks;
@@ -50,7 +73,16 @@ std::vector<Token> BuildInfill(const CanvasRequest& request, const Model& model)
     tokens.insert(tokens.end(), static_cast<std::size_t>(part.masks), mask);
   }
   RequireFit(given, holes, model);
+  Append(tokens, suffix);
   return tokens;
+}
+
+/// A toy model has a length; a network only a limit, far beyond what one wants to wait for.
+constexpr std::int64_t kUsualLength = 128;
+
+std::int64_t DefaultLength(const Model& model, std::size_t given) {
+  const std::int64_t rest = model.denoiser->info().max_length - static_cast<std::int64_t>(given);
+  return model.is_toy ? rest : std::min(rest, kUsualLength);
 }
 
 }  // namespace
@@ -78,13 +110,13 @@ std::vector<InfillPart> ParseInfill(std::string_view text) {
 
 std::vector<Token> BuildCanvas(const CanvasRequest& request, const Model& model) {
   if (request.infill) return BuildInfill(request, model);
-  std::vector<Token> tokens;
-  AppendText(request.prompt, "the prompt", model, tokens);
-  RequireFit(tokens.size(), 0, model);
-  const DenoiserInfo& info = model.denoiser->info();
-  const std::int64_t wanted = request.length.value_or(info.max_length - static_cast<std::int64_t>(tokens.size()));
-  RequireFit(tokens.size(), wanted, model);
-  tokens.insert(tokens.end(), static_cast<std::size_t>(wanted), info.mask_token);
+  std::vector<Token> tokens = BuildPrompt(request, model);
+  const std::vector<Token> suffix = request.chat ? std::vector<Token>{} : model.tokenizer->Suffix();
+  RequireFit(tokens, 0, model);
+  const std::int64_t wanted = request.length.value_or(DefaultLength(model, tokens.size() + suffix.size()));
+  RequireFit(tokens, wanted, model);
+  tokens.insert(tokens.end(), static_cast<std::size_t>(wanted), model.denoiser->info().mask_token);
+  Append(tokens, suffix);
   return tokens;
 }
 

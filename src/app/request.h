@@ -14,6 +14,7 @@ namespace punt {
 
 struct CanvasRequest {
   std::string prompt;                  // may be empty: unconditional
+  bool chat = false;                   // the prompt is a user's message, to be put into the model's template
   std::optional<std::string> infill;   // instead of a prompt: text with holes [MASK] or [MASK:n]
   std::optional<std::int64_t> length;  // positions to generate behind the prompt; default: up to the model's length
 };
@@ -27,7 +28,7 @@ struct InfillPart {
 /// "ab[MASK:12]cd" -> "ab", 12 masks, "cd". Throws Error on a hole without end or with a bad count.
 std::vector<InfillPart> ParseInfill(std::string_view text);
 
-/// The tokens, masks included. Throws Error when they do not fit the model, when a text cannot be
+/// The tokens, masks included, between what the tokenizer puts before and behind a text. Throws Error when they do not fit the model, when a text cannot be
 /// expressed in its vocabulary or is not UTF-8, or when the request contradicts itself.
 std::vector<Token> BuildCanvas(const CanvasRequest& request, const Model& model);
 

@@ -19,7 +19,7 @@
 #include "base/check.h"
 #include "denoise/row_kernels.h"
 #include "denoise/row_workers.h"
-#include "model/runner.h"
+#include "model/network_runner.h"
 
 namespace punt {
 namespace {
@@ -340,7 +340,7 @@ class NeuralSession : public DenoiserSession {
   const std::size_t vocab_;
   const std::size_t dim_;
   const Ledger ledger_;
-  Runner runner_;
+  NetworkRunner runner_;
   RowWorkers workers_;
   std::vector<float> first_;   // portions of logits
   std::vector<float> second_;

@@ -16,7 +16,7 @@
 
 #include "model/model_files.h"
 #include "model/network.h"
-#include "model/runner.h"
+#include "model/network_runner.h"
 #include "weights/safetensors.h"
 
 namespace punt {
@@ -84,7 +84,7 @@ inline std::vector<Position> AllRows(const GoldenCase& c) {
 }
 
 /// Raw logits [L x V] of all rows of a case.
-inline std::vector<float> LogitsOf(Runner& runner, const Network& network, const GoldenCase& c) {
+inline std::vector<float> LogitsOf(NetworkRunner& runner, const Network& network, const GoldenCase& c) {
   const std::vector<Position> rows = AllRows(c);
   const Sequence sequence = SequenceOf(c, rows);
   const std::vector<float> hidden = runner.Hidden({&sequence, 1});

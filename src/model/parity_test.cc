@@ -33,7 +33,7 @@ class Parity : public testing::TestWithParam<Fixture> {};
 
 TEST_P(Parity, LogitsOfEveryCase) {
   const auto network = OpenGolden(GetParam().folder);
-  Runner runner(*network, {.threads = 2});
+  NetworkRunner runner(*network, {.threads = 2});
   const SafetensorsFile truth(GoldenFolder(GetParam().truth) / "logits.safetensors");
   int compared = 0;
   for (const GoldenCase& c : GoldenCases(GetParam().inputs)) {
@@ -48,7 +48,7 @@ TEST_P(Parity, LogitsOfEveryCase) {
 
 TEST_P(Parity, SomeRowsAreTheSameAsAllRows) {
   const auto network = OpenGolden(GetParam().folder);
-  Runner runner(*network, {});
+  NetworkRunner runner(*network, {});
   const auto vocab = static_cast<std::size_t>(network->hyper().vocab_size);
   for (const GoldenCase& c : GoldenCases(GetParam().inputs)) {
     const std::vector<float> all = LogitsOf(runner, *network, c);
@@ -66,7 +66,7 @@ TEST_P(Parity, SomeRowsAreTheSameAsAllRows) {
 
 TEST_P(Parity, ABatchOfDifferentLengthsChangesNothing) {
   const auto network = OpenGolden(GetParam().folder);
-  Runner runner(*network, {.threads = 2});
+  NetworkRunner runner(*network, {.threads = 2});
   const std::vector<GoldenCase> cases = GoldenCases(GetParam().inputs);
   std::vector<std::vector<Position>> rows;
   for (const GoldenCase& c : cases) rows.push_back(AllRows(c));
@@ -90,7 +90,7 @@ TEST_P(Parity, AttentionOfTheLastLayer) {
   const SafetensorsFile truth(file);
   ASSERT_FALSE(truth.entries().empty());
   const auto network = OpenGolden(GetParam().folder);
-  Runner runner(*network, {});
+  NetworkRunner runner(*network, {});
   const std::string debug_case = ReadJson(GoldenFolder(GetParam().inputs) / "inputs.json")["debug_case"];
   for (const GoldenCase& c : GoldenCases(GetParam().inputs)) {
     if (c.name != debug_case) continue;

@@ -91,7 +91,7 @@ TEST(SafetensorsWriter, RoundTripsAndPadsTheHeader) {
   const TempFolder temp;
   const std::vector<float> a = {1, 2, 3, 4, 5, 6};
   const std::vector<float> b = {-0.5F};
-  const std::vector<SafetensorsMatrix> matrices = {{"z", 2, 3, a}, {"a b\"", 1, 1, b}};
+  const std::vector<SafetensorsTensor> matrices = {{"z", {2, 3}, a}, {"a b\"", {1, 1}, b}};
   WriteSafetensors(temp / "m.safetensors", matrices);
   const auto plain = testing::PlainSafetensors(temp / "m.safetensors");
   EXPECT_EQ(plain.at("z").values, a);
@@ -102,7 +102,7 @@ TEST(SafetensorsWriter, RoundTripsAndPadsTheHeader) {
   EXPECT_EQ(length % 8, 0U);
   EXPECT_EQ(SafetensorsFile(temp / "m.safetensors").entries().size(), 2U);
   EXPECT_EQ(std::distance(fs::directory_iterator(temp.path()), {}), 1);
-  const std::vector<SafetensorsMatrix> twice = {{"z", 1, 1, b}, {"z", 1, 1, b}};
+  const std::vector<SafetensorsTensor> twice = {{"z", {1, 1}, b}, {"z", {1, 1}, b}};
   ExpectError([&] { WriteSafetensors(temp / "n.safetensors", twice); }, {"n.safetensors", "'z'"});
   ExpectError([&] { WriteSafetensors(temp / "no/n.safetensors", matrices); }, {"no/n.safetensors"});
 }

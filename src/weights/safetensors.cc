@@ -3,6 +3,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <bit>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -162,16 +164,17 @@ std::optional<ggml_type> GgmlType(std::string_view dtype) {
 SafetensorsFile::SafetensorsFile(std::filesystem::path path)
     : file_(std::move(path)), entries_(ParseSafetensors(file_.bytes(), file_.path().string())) {}
 
-void WriteSafetensors(const std::filesystem::path& path, std::span<const SafetensorsMatrix> matrices) {
+void WriteSafetensors(const std::filesystem::path& path, std::span<const SafetensorsTensor> tensors) {
   Json header = Json::object();
   std::size_t offset = 0;
-  for (const SafetensorsMatrix& matrix : matrices) {
-    Check(static_cast<std::int64_t>(matrix.values.size()) == matrix.rows * matrix.columns, "a matrix of another size");
-    if (header.contains(matrix.name) || matrix.name == kMetadata) {
-      BadInput("{}: the name '{}' cannot be given to a tensor twice", path.string(), matrix.name);
+  for (const SafetensorsTensor& tensor : tensors) {
+    const std::int64_t size = std::accumulate(tensor.shape.begin(), tensor.shape.end(), std::int64_t{1}, std::multiplies<>());
+    Check(std::ssize(tensor.values) == size, "a tensor of another size");
+    if (header.contains(tensor.name) || tensor.name == kMetadata) {
+      BadInput("{}: the name '{}' cannot be given to a tensor twice", path.string(), tensor.name);
     }
-    const std::size_t end = offset + matrix.values.size_bytes();
-    header[matrix.name] = {{"dtype", "F32"}, {"shape", {matrix.rows, matrix.columns}}, {"data_offsets", {offset, end}}};
+    const std::size_t end = offset + tensor.values.size_bytes();
+    header[tensor.name] = {{"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {offset, end}}};
     offset = end;
   }
   std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -181,7 +184,7 @@ void WriteSafetensors(const std::filesystem::path& path, std::span<const Safeten
   AtomicFile file(path);
   file.Write(std::as_bytes(std::span(&length, 1)));
   file.Write(std::as_bytes(std::span(text)));
-  for (const SafetensorsMatrix& matrix : matrices) file.Write(std::as_bytes(matrix.values));
+  for (const SafetensorsTensor& tensor : tensors) file.Write(std::as_bytes(tensor.values));
   file.Commit();
 }
 

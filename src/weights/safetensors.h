@@ -45,16 +45,15 @@ class SafetensorsFile {
   std::vector<SafetensorsEntry> entries_;
 };
 
-/// A float32 matrix [rows, columns] to be written; `values` has rows * columns of them.
-struct SafetensorsMatrix {
+/// A float32 tensor to be written, shape in PyTorch's order; `values` has as many numbers as that says.
+struct SafetensorsTensor {
   std::string name;
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
+  std::vector<std::int64_t> shape;
   std::span<const float> values;
 };
 
-/// Writes the matrices in their order; the file appears whole or not at all. Throws Error when it cannot be
+/// Writes the tensors in their order; the file appears whole or not at all. Throws Error when it cannot be
 /// written or a name occurs twice.
-void WriteSafetensors(const std::filesystem::path& path, std::span<const SafetensorsMatrix> matrices);
+void WriteSafetensors(const std::filesystem::path& path, std::span<const SafetensorsTensor> tensors);
 
 }  // namespace punt

@@ -33,16 +33,16 @@ struct AttentionProbabilities {
   std::vector<float> values;
 };
 
-struct RunnerOptions {
+struct NetworkRunnerOptions {
   int threads = 1;
 };
 
 /// Mutable: one caller at a time. Results depend on the sequence alone: not on its batch, nor on threads.
-class Runner {
+class NetworkRunner {
  public:
   /// `network` must outlive the runner.
-  Runner(const Network& network, const RunnerOptions& options);
-  ~Runner();
+  NetworkRunner(const Network& network, const NetworkRunnerOptions& options);
+  ~NetworkRunner();
 
   /// Hidden states of all rows asked, sequence by sequence, [rows x D], ready for Logits. `attention_layers`
   /// (ascending) get their probabilities written to `attention`, one entry per sequence and layer, sequences outermost.

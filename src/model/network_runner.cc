@@ -1,4 +1,4 @@
-#include "model/runner.h"
+#include "model/network_runner.h"
 
 #include <ggml-cpu.h>
 
@@ -129,9 +129,9 @@ bool Sees(const Sequence& sequence, std::int64_t block, std::int64_t query, std:
 
 }  // namespace
 
-class Runner::Impl {
+class NetworkRunner::Impl {
  public:
-  Impl(const Network& network, const RunnerOptions& options)
+  Impl(const Network& network, const NetworkRunnerOptions& options)
       : network_(network), backends_(OpenBackends(options)), bodies_(Raw()), heads_(Raw()) {}
 
   std::vector<float> Hidden(std::span<const Sequence> sequences, std::span<const int> attention_layers,
@@ -177,7 +177,7 @@ class Runner::Impl {
   std::size_t compute_bytes() const { return bodies_.bytes() + heads_.bytes(); }
 
  private:
-  std::vector<std::unique_ptr<ggml_backend, BackendDelete>> OpenBackends(const RunnerOptions& options) {
+  std::vector<std::unique_ptr<ggml_backend, BackendDelete>> OpenBackends(const NetworkRunnerOptions& options) {
     std::vector<std::unique_ptr<ggml_backend, BackendDelete>> backends;
     for (ggml_backend_dev_t device : network_.devices()) {
       ggml_backend_t backend = ggml_backend_dev_init(device, nullptr);
@@ -337,16 +337,16 @@ class Runner::Impl {
   GraphStore heads_;
 };
 
-Runner::Runner(const Network& network, const RunnerOptions& options) : impl_(std::make_unique<Impl>(network, options)) {}
-Runner::~Runner() = default;
+NetworkRunner::NetworkRunner(const Network& network, const NetworkRunnerOptions& options) : impl_(std::make_unique<Impl>(network, options)) {}
+NetworkRunner::~NetworkRunner() = default;
 
-std::vector<float> Runner::Hidden(std::span<const Sequence> sequences, std::span<const int> attention_layers,
+std::vector<float> NetworkRunner::Hidden(std::span<const Sequence> sequences, std::span<const int> attention_layers,
                                   std::vector<AttentionProbabilities>* attention) {
   return impl_->Hidden(sequences, attention_layers, attention);
 }
 
-void Runner::Logits(std::span<const float> hidden, std::span<float> logits) { impl_->Logits(hidden, logits); }
+void NetworkRunner::Logits(std::span<const float> hidden, std::span<float> logits) { impl_->Logits(hidden, logits); }
 
-std::size_t Runner::compute_bytes() const { return impl_->compute_bytes(); }
+std::size_t NetworkRunner::compute_bytes() const { return impl_->compute_bytes(); }
 
 }  // namespace punt

@@ -1,0 +1,158 @@
+// punt logits: the raw logits of a model, for comparison with other implementations. No token is banned, no guidance
+// and, unless asked for, no shift applied.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <thread>
+
+#include "app/command.h"
+#include "app/options.h"
+#include "app/terminal.h"
+#include "base/check.h"
+#include "model/model_files.h"
+#include "model/network.h"
+#include "model/network_runner.h"
+#include "weights/safetensors.h"
+
+namespace punt {
+namespace {
+
+struct LogitsFlags {
+  std::string model;
+  std::string inputs;
+  std::string out;
+  std::string attention;
+  std::string device = "auto";
+  std::int64_t threads = 0;
+  bool shifted = false;
+};
+
+struct Case {
+  std::string name;
+  std::vector<Token> tokens;
+  std::vector<Token> types;
+  std::int64_t attention_block = -1;
+};
+
+std::vector<Token> ReadTokens(const nlohmann::json& list, std::string_view where, std::int64_t limit) {
+  if (!list.is_array()) BadInput("{} must be an array of tokens", where);
+  std::vector<Token> tokens;
+  for (const nlohmann::json& item : list) {
+    if (!item.is_number_integer() || item.get<std::int64_t>() < 0 || item.get<std::int64_t>() >= limit) {
+      BadInput("{}[{}] is {}, must be an integer in 0..{}", where, tokens.size(), item.dump(), limit - 1);
+    }
+    tokens.push_back(item.get<Token>());
+  }
+  return tokens;
+}
+
+Case ReadCase(const nlohmann::json& item, const std::string& where, const Hyperparameters& hyper) {
+  if (!item.is_object() || !item.contains("name") || !item["name"].is_string()) BadInput("{}: name is missing", where);
+  if (!item.contains("input_ids")) BadInput("{}: input_ids is missing", where);
+  Case c{.name = item["name"].get<std::string>(),
+         .tokens = ReadTokens(item["input_ids"], where + ".input_ids", hyper.vocab_size),
+         .types = {}};
+  if (c.tokens.empty()) BadInput("{}.input_ids is empty", where);
+  if (std::ssize(c.tokens) > hyper.context_length) {
+    BadInput("{}.input_ids has {} tokens, the model takes {}", where, c.tokens.size(), hyper.context_length);
+  }
+  if (item.contains("token_type_ids") && !item["token_type_ids"].is_null()) {
+    c.types = ReadTokens(item["token_type_ids"], where + ".token_type_ids", std::max<std::int64_t>(hyper.token_types, 1));
+    if (c.types.size() != c.tokens.size()) BadInput("{}.token_type_ids must be as long as input_ids", where);
+  }
+  if (item.contains("block_length")) {
+    const nlohmann::json& block = item["block_length"];
+    if (!block.is_null() && (!block.is_number_integer() || block.get<std::int64_t>() < 1)) {
+      BadInput("{}.block_length is {}, must be null or a positive integer", where, block.dump());
+    }
+    c.attention_block = block.is_null() ? 0 : block.get<std::int64_t>();
+  }
+  return c;
+}
+
+std::vector<Case> ReadCases(const std::string& file, const Hyperparameters& hyper) {
+  std::ifstream in(file);
+  if (!in) BadInput("cannot read '{}'", file);
+  const nlohmann::json root = nlohmann::json::parse(in, nullptr, false);
+  if (root.is_discarded()) BadInput("{}: not JSON", file);
+  if (!root.is_object() || !root.contains("cases") || !root["cases"].is_array()) BadInput("{}: 'cases' is missing", file);
+  std::vector<Case> cases;
+  for (const nlohmann::json& item : root["cases"]) {
+    cases.push_back(ReadCase(item, fmt::format("{}: cases[{}]", file, cases.size()), hyper));
+  }
+  return cases;
+}
+
+/// Row i of a shifted model's prediction is row i - 1 of the network, row 0 its own.
+std::vector<Position> Rows(std::size_t length, bool shifted) {
+  std::vector<Position> rows(length);
+  std::iota(rows.begin(), rows.end(), shifted ? -1 : 0);
+  if (!rows.empty()) rows.front() = 0;
+  return rows;
+}
+
+int Run(const LogitsFlags& flags) {
+  const std::atomic<bool>& interrupted = InstallInterruptHandlers();
+  const Network network(OpenModelFiles(flags.model), {.device = flags.device});
+  for (const std::string& warning : network.warnings()) fmt::print(stderr, "punt: warning: {}\n", warning);
+  const Hyperparameters& hyper = network.hyper();
+  const std::vector<Case> cases = ReadCases(flags.inputs, hyper);
+  NetworkRunner runner(network, {.threads = ThreadCount(flags.threads)});
+
+  std::vector<std::vector<float>> values;
+  std::vector<SafetensorsTensor> logits;
+  std::vector<std::vector<float>> maps;
+  std::vector<SafetensorsTensor> attention;
+  const int last = static_cast<int>(hyper.layers) - 1;
+  for (const Case& c : cases) {
+    if (interrupted) return kInterruptedExit;
+    const std::vector<Position> rows = Rows(c.tokens.size(), flags.shifted && hyper.shift_logits);
+    const Sequence sequence{
+        .tokens = c.tokens, .rows = rows, .shadow_of = {}, .types = c.types, .attention_block = c.attention_block};
+    std::vector<AttentionProbabilities> probabilities;
+    const bool wants_attention = !flags.attention.empty();
+    const std::vector<float> hidden = runner.Hidden({&sequence, 1}, {&last, wants_attention ? 1u : 0u},
+                                                    wants_attention ? &probabilities : nullptr);
+    values.emplace_back(rows.size() * static_cast<std::size_t>(hyper.vocab_size));
+    runner.Logits(hidden, values.back());
+    const auto length = std::ssize(c.tokens);
+    logits.push_back({.name = c.name, .shape = {length, hyper.vocab_size}, .values = values.back()});
+    if (!wants_attention) continue;
+    maps.push_back(std::move(probabilities.front().values));
+    attention.push_back({.name = c.name, .shape = {hyper.heads, length, length}, .values = maps.back()});
+  }
+  WriteSafetensors(flags.out, logits);
+  if (!flags.attention.empty()) WriteSafetensors(flags.attention, attention);
+  fmt::print(stderr, "punt: wrote the logits of {} cases to {}\n", cases.size(), flags.out);
+  return 0;
+}
+
+constexpr const char* kExamples = R"(Examples:
+  punt logits --model LLaDA-8B-Instruct --inputs inputs.json --out logits.safetensors
+  punt logits --model dream.gguf --inputs inputs.json --out shifted.safetensors --shifted
+  punt logits --model bert.gguf --inputs inputs.json --out l.safetensors --attention a.safetensors
+
+Inputs are {"cases": [{"name": "a", "input_ids": [1, 2, 3]}, ...]}, with "token_type_ids" for models with segments and
+"block_length" for block-causal attention (null: every position sees every other). The output holds a float32 tensor
+[length, vocabulary] per case, attention [heads, queries, keys] of the last layer.)";
+
+}  // namespace
+
+Runner AddLogits(CLI::App& command) {
+  const auto flags = std::make_shared<LogitsFlags>();
+  command.footer(kExamples);
+  command.add_option("--model", flags->model, "A GGUF file or a Hugging Face folder")->required();
+  command.add_option("--inputs", flags->inputs, "JSON file with the cases")->required();
+  command.add_option("--out", flags->out, "Safetensors file to write")->required();
+  command.add_option("--attention", flags->attention, "Also write the last layer's attention to this file");
+  command.add_flag("--shifted", flags->shifted, "Apply the shift of models that have one (Dream)");
+  command.add_option("--device", flags->device, "Device (see punt list devices)")->capture_default_str();
+  AddInteger(command, "--threads", flags->threads, 0, 1024, "Threads (0: all cores)")->default_str("0");
+  return [flags] { return Run(*flags); };
+}
+
+}  // namespace punt

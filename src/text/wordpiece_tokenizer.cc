@@ -12,7 +12,7 @@
 //
 // Cost: a word of n characters needs at most n * longest piece lookups.
 //
-// Tested by wordpiece_tokenizer_test.cc and on bert-base-uncased by tests/tokenizer_vectors_test.cc.
+// Tested by vocabulary_test.cc, hf_tokenizer_test.cc and on bert-base-uncased by tests/tokenizer_vectors_test.cc.
 #include "text/wordpiece_tokenizer.h"
 
 #include <utf8proc.h>

@@ -15,7 +15,7 @@ Vocabulary OpenModelVocabulary(std::string_view model) {
     Metadata metadata(GgufPtr(gguf_init_empty()), path.string());
     AddHfTokenizer(path, metadata);
     if (!metadata.Has("tokenizer.ggml.model")) {
-      BadInput("{}: there is no tokenizer: neither tokenizer.json nor vocab.txt", path.string());
+      BadInput("{}: there is no tokenizer: no tokenizer.json, vocab.json or vocab.txt", path.string());
     }
     return OpenVocabulary(metadata);
   }

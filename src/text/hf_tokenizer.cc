@@ -194,6 +194,9 @@ bool IsEsm(const HfFolder& folder) {
 std::optional<HfVocabulary> ReadVocabulary(const fs::path& path, const HfFolder& folder) {
   const fs::path json = path / "tokenizer.json";
   if (fs::exists(json)) return ParseTokenizerJson(ReadWholeFile(json), json.string());
+  if (fs::exists(path / "vocab.json") && fs::exists(path / "merges.txt")) {
+    return ReadBpeFiles(path, folder.tokenizer_config, folder.config["model_type"].StringOr(""));
+  }
   const fs::path list = path / "vocab.txt";
   if (!fs::exists(list)) return std::nullopt;
   return IsEsm(folder) ? ReadEsmVocab(list) : ReadBertVocab(list, folder.tokenizer_config);

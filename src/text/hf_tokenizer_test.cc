@@ -100,6 +100,24 @@ TEST_F(HfTokenizerTest, VocabTxtGivesWhatTokenizerJsonGives) {
   }
 }
 
+TEST_F(HfTokenizerTest, VocabJsonAndMergesGiveWhatTokenizerJsonGives) {
+  Metadata from_json(GgufPtr(gguf_init_empty()), "dream");
+  AddHfTokenizer(Golden("dream"), from_json);
+  for (const char* file : {"vocab.json", "merges.txt", "added_tokens.json", "config.json"}) {
+    fs::copy_file(Golden("dream") / file, folder_ / file);
+  }
+  Metadata from_files = Convert();
+  for (const char* key : {"tokenizer.ggml.tokens", "tokenizer.ggml.merges"}) {
+    EXPECT_EQ(from_json.Strings(key), from_files.Strings(key));
+  }
+  EXPECT_EQ(from_json.Integers("tokenizer.ggml.token_type"), from_files.Integers("tokenizer.ggml.token_type"));
+  for (const char* key : {"tokenizer.ggml.pre", "punt.tokenizer.normalizer"}) {
+    EXPECT_EQ(from_json.String(key), from_files.String(key));
+  }
+  Write("tokenizer_config.json", R"({"tokenizer_class": "OddTokenizer"})");
+  EXPECT_NE(Refusal([&] { Convert(); }).find("tokenizer_class: 'OddTokenizer' without"), std::string::npos);
+}
+
 TEST_F(HfTokenizerTest, CasedWordPiece) {
   Write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nA\na\n\xc3\xa9\n##a\n");
   Write("tokenizer_config.json", R"({"do_lower_case": false})");

@@ -44,6 +44,12 @@ HfVocabulary ReadHfWordPiece(const HfJson& tokenizer);
 /// Adds "added_tokens" to tokens that were read from "model.vocab".
 void AddAddedTokens(const HfJson& tokenizer, HfVocabulary& vocabulary);
 
+/// vocab.json, merges.txt and the added tokens of `folder`; `tokenizer_config` and, where that does not name the
+/// tokenizer's class, the model's type decide the pre-tokenizer. Errors name the folder and the field that
+/// tokenizer.json would have.
+HfVocabulary ReadBpeFiles(const std::filesystem::path& folder, const HfJson& tokenizer_config,
+                          std::string_view model_type);
+
 /// vocab.txt, one token per line, of BERT and of ESM. `config` is tokenizer_config.json.
 HfVocabulary ReadBertVocab(const std::filesystem::path& file, const HfJson& config);
 HfVocabulary ReadEsmVocab(const std::filesystem::path& file);

@@ -17,7 +17,7 @@
 // character would help; what is given back here (no letter; no space, letter or number) can never match what follows.
 // And \s*[\r\n], greedy, ends at the last newline of a run of white space, as \s*[\r\n]+ does.
 //
-// Tested by llama_tokenizer_test.cc and on released vocabularies by tests/tokenizer_vectors_test.cc.
+// Tested by vocabulary_test.cc and on released vocabularies by tests/tokenizer_vectors_test.cc.
 #include "text/llama_tokenizer.h"
 
 #include <algorithm>

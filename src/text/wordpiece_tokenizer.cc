@@ -4,15 +4,15 @@
 // first one as the beginning of a word, the others as its inside. One piece missing makes the whole word [UNK]; so does
 // a word of more than 100 characters.
 //
-// This is not left to libllama, whose version knows no limit of characters, takes other characters for punctuation
-// and control, and lowercases by a table of its own: on random Unicode it differs from Hugging Face.
+// This is done here and not by libllama so that the limit of characters, the categories and the order of the steps are
+// those of Hugging Face by construction. How far libllama's version agrees was not measured.
 //
 // In GGUF, by llama.cpp's convention, tokens do not carry BERT's marks: the beginning of a word is marked with U+2581,
 // the inside (##ing) not at all, and names in brackets ([CLS], [unused7]) are left alone.
 //
 // Cost: a word of n characters needs at most n * longest piece lookups.
 //
-// Tested by wordpiece_tokenizer_test.cc and on bert-base-uncased by tests/tokenizer_vectors_test.cc.
+// Tested by vocabulary_test.cc, hf_tokenizer_test.cc and on bert-base-uncased by tests/tokenizer_vectors_test.cc.
 #include "text/wordpiece_tokenizer.h"
 
 #include <utf8proc.h>

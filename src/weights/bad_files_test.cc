@@ -218,7 +218,7 @@ TEST(SplitGguf, OpensAllPartsByTheFirst) {
   ExpectError([&] { OpenGguf(temp / "other.gguf"); }, {"other.gguf", "-00001-of-00002.gguf"});
 }
 
-TEST(GgmlLog, CapturesOnlyItsOwnThread) {
+TEST(GgmlLog, TheInnermostCaptureReceives) {
   const GgmlLogCapture outer;
   {
     const GgmlLogCapture inner;

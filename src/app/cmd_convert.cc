@@ -52,7 +52,8 @@ class ProgressBar {
     drawn_ = now;
     constexpr int kWidth = 30;
     const int columns = SizeOf(stderr).columns;
-    std::string line = fmt::format("[{:<{}}] {:3} %  {}", std::string(percent * kWidth / 100, '='), kWidth, percent, tensor);
+    std::string line =
+        fmt::format("[{:<{}}] {:3} %  {}", std::string(percent * kWidth / 100, '='), kWidth, percent, tensor);
     if (static_cast<int>(line.size()) >= columns) line.resize(static_cast<std::size_t>(std::max(columns - 1, 0)));
     fmt::print(stderr, "\r{}\x1b[K", line);
     std::fflush(stderr);
@@ -68,12 +69,18 @@ Json ResultJson(const ConvertFlags& flags, const ConvertResult& result, double s
   for (const TypeCount& count : result.types) {
     types[count.type] = {{"tensors", count.tensors}, {"bytes", count.bytes}};
   }
-  return {{"input", flags.input},           {"output", flags.output},
-          {"type", flags.type},             {"tensors", result.tensors},
-          {"parameters", result.parameters}, {"bytes_in", result.bytes_in},
-          {"bytes_out", result.bytes_out},  {"types", types},
-          {"fallbacks", result.fallbacks},  {"not_finite", result.not_finite},
-          {"clamped", result.clamped},      {"seconds", seconds}};
+  return {{"input", flags.input},
+          {"output", flags.output},
+          {"type", flags.type},
+          {"tensors", result.tensors},
+          {"parameters", result.parameters},
+          {"bytes_in", result.bytes_in},
+          {"bytes_out", result.bytes_out},
+          {"types", types},
+          {"fallbacks", result.fallbacks},
+          {"not_finite", result.not_finite},
+          {"clamped", result.clamped},
+          {"seconds", seconds}};
 }
 
 void PrintResult(const ConvertFlags& flags, const ConvertResult& result) {
@@ -97,9 +104,8 @@ void PrintWarnings(const ConvertFlags& flags, const ConvertResult& result) {
 
 int Run(const ConvertFlags& flags) {
   ProgressBar bar(CanMoveCursor(stderr));
-  ConvertOptions options{.type = flags.type,
-                         .threads = static_cast<int>(flags.threads),
-                         .cancel = &InstallInterruptHandlers()};
+  ConvertOptions options{
+      .type = flags.type, .threads = static_cast<int>(flags.threads), .cancel = &InstallInterruptHandlers()};
   options.progress = [&bar](const ConvertProgress& progress) { bar.Show(progress); };
   const auto start = std::chrono::steady_clock::now();
   ConvertResult result;
@@ -137,7 +143,8 @@ Types (bits per weight):
     const std::string bits = row.bits_per_weight > 0 ? fmt::format("{:.2f}", row.bits_per_weight) : "";
     text += fmt::format("  {:<8} {:>5}  {}\n", row.name, bits, row.summary);
   }
-  return text + R"(Norms, biases, routers and position embeddings are always f32. A mixture gives embeddings, values and the
+  return text +
+         R"(Norms, biases, routers and position embeddings are always f32. A mixture gives embeddings, values and the
 way down of part of the layers more bits. Rows that blocks do not divide get a larger type.)";
 }
 

@@ -26,23 +26,34 @@ struct InspectFlags {
 
 Json Scalar(gguf_type type, const void* data, std::size_t i) {
   switch (type) {
-    case GGUF_TYPE_UINT8: return static_cast<const std::uint8_t*>(data)[i];
-    case GGUF_TYPE_INT8: return static_cast<const std::int8_t*>(data)[i];
-    case GGUF_TYPE_UINT16: return static_cast<const std::uint16_t*>(data)[i];
-    case GGUF_TYPE_INT16: return static_cast<const std::int16_t*>(data)[i];
-    case GGUF_TYPE_UINT32: return static_cast<const std::uint32_t*>(data)[i];
-    case GGUF_TYPE_INT32: return static_cast<const std::int32_t*>(data)[i];
-    case GGUF_TYPE_UINT64: return static_cast<const std::uint64_t*>(data)[i];
-    case GGUF_TYPE_INT64: return static_cast<const std::int64_t*>(data)[i];
-    case GGUF_TYPE_FLOAT64: return static_cast<const double*>(data)[i];
-    case GGUF_TYPE_BOOL: return static_cast<const std::int8_t*>(data)[i] != 0;
+    case GGUF_TYPE_UINT8:
+      return static_cast<const std::uint8_t*>(data)[i];
+    case GGUF_TYPE_INT8:
+      return static_cast<const std::int8_t*>(data)[i];
+    case GGUF_TYPE_UINT16:
+      return static_cast<const std::uint16_t*>(data)[i];
+    case GGUF_TYPE_INT16:
+      return static_cast<const std::int16_t*>(data)[i];
+    case GGUF_TYPE_UINT32:
+      return static_cast<const std::uint32_t*>(data)[i];
+    case GGUF_TYPE_INT32:
+      return static_cast<const std::int32_t*>(data)[i];
+    case GGUF_TYPE_UINT64:
+      return static_cast<const std::uint64_t*>(data)[i];
+    case GGUF_TYPE_INT64:
+      return static_cast<const std::int64_t*>(data)[i];
+    case GGUF_TYPE_FLOAT64:
+      return static_cast<const double*>(data)[i];
+    case GGUF_TYPE_BOOL:
+      return static_cast<const std::int8_t*>(data)[i] != 0;
     // The shortest decimal that gives this float again: 1e-05, not 9.99999974737875e-06.
     case GGUF_TYPE_FLOAT32: {
       const std::string text = fmt::format("{}", static_cast<const float*>(data)[i]);
       const Json number = Json::parse(text, nullptr, false);
       return number.is_discarded() ? Json(text) : number;  // nan and inf are no JSON
     }
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 
@@ -78,7 +89,8 @@ Json TensorsJson(const WeightSource& source) {
     std::size_t dims = info.shape.size();
     while (dims > 1 && info.shape[dims - 1] == 1) --dims;
     for (std::size_t i = 0; i < dims; ++i) shape.push_back(info.shape[i]);
-    list.push_back({{"name", info.name}, {"type", ggml_type_name(info.type)}, {"shape", shape}, {"bytes", info.bytes()}});
+    list.push_back(
+        {{"name", info.name}, {"type", ggml_type_name(info.type)}, {"shape", shape}, {"bytes", info.bytes()}});
   }
   return list;
 }
@@ -98,11 +110,9 @@ Json TypesJson(const WeightSource& source) {
 /// Keys of this architecture, by the names that are the same for all; absent ones are left out.
 Json SizesJson(const Metadata& metadata, const std::string& architecture) {
   constexpr std::pair<const char*, const char*> kSizes[] = {
-      {"context", "context_length"},         {"width", "embedding_length"},
-      {"layers", "block_count"},             {"ffn", "feed_forward_length"},
-      {"heads", "attention.head_count"},     {"kv_heads", "attention.head_count_kv"},
-      {"vocabulary", "vocab_size"},          {"experts", "expert_count"},
-      {"experts_used", "expert_used_count"}};
+      {"context", "context_length"},  {"width", "embedding_length"},     {"layers", "block_count"},
+      {"ffn", "feed_forward_length"}, {"heads", "attention.head_count"}, {"kv_heads", "attention.head_count_kv"},
+      {"vocabulary", "vocab_size"},   {"experts", "expert_count"},       {"experts_used", "expert_used_count"}};
   Json json = Json::object();
   for (const auto& [name, key] : kSizes) {
     const std::int64_t id = gguf_find_key(metadata.raw(), fmt::format("{}.{}", architecture, key).c_str());
@@ -112,8 +122,8 @@ Json SizesJson(const Metadata& metadata, const std::string& architecture) {
 }
 
 Json SpecialTokensJson(const Metadata& metadata) {
-  constexpr std::pair<const char*, const char*> kTokens[] = {{"mask", "mask"}, {"bos", "bos"}, {"eos", "eos"},
-                                                             {"eot", "eot"}, {"pad", "padding"}, {"unknown", "unknown"}};
+  constexpr std::pair<const char*, const char*> kTokens[] = {
+      {"mask", "mask"}, {"bos", "bos"}, {"eos", "eos"}, {"eot", "eot"}, {"pad", "padding"}, {"unknown", "unknown"}};
   Json json = Json::object();
   for (const auto& [name, key] : kTokens) {
     const std::int64_t id = gguf_find_key(metadata.raw(), fmt::format("tokenizer.ggml.{}_token_id", key).c_str());
@@ -151,7 +161,8 @@ Json Describe(const InspectFlags& flags, const WeightSource& source) {
 
 /// Names come from the file: no control character of theirs reaches the terminal.
 std::string Clean(std::string name) {
-  std::replace_if(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, '?');
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, '?');
   return name;
 }
 
@@ -207,8 +218,9 @@ int Run(const InspectFlags& flags) {
 
 Runner AddInspect(CLI::App& command) {
   const auto flags = std::make_shared<InspectFlags>();
-  command.footer("Examples:\n  punt inspect llada.gguf\n  punt inspect LLaDA-8B-Instruct --tensors\n"
-                 "  punt inspect llada.gguf --json");
+  command.footer(
+      "Examples:\n  punt inspect llada.gguf\n  punt inspect LLaDA-8B-Instruct --tensors\n"
+      "  punt inspect llada.gguf --json");
   command.add_option("model", flags->model, "A GGUF file or a Hugging Face folder")->required();
   command.add_flag("--tensors", flags->tensors, "List every tensor");
   command.add_flag("--json", flags->json, "Print a JSON object");

@@ -45,8 +45,8 @@ std::uint32_t PlannedFileType(const WeightType& wanted, const WeightSource& sour
   for (std::size_t i = 0; i < plan.types.size(); ++i) {
     bytes[plan.types[i].type] += WithType(source.tensors()[i], plan.types[i].type).bytes();
   }
-  const auto most = std::max_element(bytes.begin(), bytes.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto most =
+      std::max_element(bytes.begin(), bytes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   return most == bytes.end() ? FileType(GGML_TYPE_F32) : FileType(most->first);
 }
 
@@ -76,8 +76,8 @@ Plan MakePlan(const WeightSource& source, const WeightType& wanted) {
   if (!context) throw Error(ErrorCode::kFailed, "no memory for the list of tensors");
   for (std::size_t i = 0; i < plan.types.size(); ++i) {
     const TensorInfo info = WithType(source.tensors()[i], plan.types[i].type);
-    ggml_tensor* tensor = ggml_new_tensor(context.get(), info.type, static_cast<int>(info.shape.size()),
-                                          info.shape.data());
+    ggml_tensor* tensor =
+        ggml_new_tensor(context.get(), info.type, static_cast<int>(info.shape.size()), info.shape.data());
     ggml_set_name(tensor, info.name.c_str());
     gguf_add_tensor(plan.header.get(), tensor);
     plan.total += (info.bytes() + GGUF_DEFAULT_ALIGNMENT - 1) / GGUF_DEFAULT_ALIGNMENT * GGUF_DEFAULT_ALIGNMENT;

@@ -21,8 +21,8 @@ using testing::TempFolder;
 using testing::Values;
 namespace fs = std::filesystem;
 
-constexpr const char* kFolders[] = {"llada", "llada_bf16", "llada_sharded", "dream", "llada_moe",
-                                    "llada2_moe", "esm2", "bert", "bert_modern_names", "distilbert"};
+constexpr const char* kFolders[] = {"llada", "llada_bf16", "llada_sharded",     "dream",     "llada_moe", "llada2_moe",
+                                    "esm2",  "bert",       "bert_modern_names", "distilbert"};
 
 /// A source made in memory, for shapes and values that no golden model has.
 class MadeSource : public WeightSource {
@@ -141,8 +141,10 @@ TEST(Convert, RowsThatBlocksDoNotDivideFallBack) {
   source.Add("blk.0.ffn_up.weight", 96, 2, Wave(192));
   source.Add("blk.0.attn_q.weight", 33, 2, Wave(66));
   source.Add("blk.0.attn_k.weight", 256, 2, Wave(512));
-  for (const auto& [type, other] : {std::pair("q4_k", GGML_TYPE_Q5_0), {"q5_k", GGML_TYPE_Q5_1},
-                                    {"q6_k", GGML_TYPE_Q8_0}, {"iq3_xxs", GGML_TYPE_IQ4_NL}}) {
+  for (const auto& [type, other] : {std::pair("q4_k", GGML_TYPE_Q5_0),
+                                    {"q5_k", GGML_TYPE_Q5_1},
+                                    {"q6_k", GGML_TYPE_Q8_0},
+                                    {"iq3_xxs", GGML_TYPE_IQ4_NL}}) {
     const TempFolder temp;
     const ConvertResult result = Convert(source, temp / "m.gguf", {.type = type});
     EXPECT_EQ(result.fallbacks, 2) << type;

@@ -37,20 +37,34 @@ struct FileTypeRow {
 };
 
 constexpr FileTypeRow kFileTypes[] = {
-    {GGML_TYPE_F32, LLAMA_FTYPE_ALL_F32},           {GGML_TYPE_F16, LLAMA_FTYPE_MOSTLY_F16},
-    {GGML_TYPE_BF16, LLAMA_FTYPE_MOSTLY_BF16},      {GGML_TYPE_Q4_0, LLAMA_FTYPE_MOSTLY_Q4_0},
-    {GGML_TYPE_Q4_1, LLAMA_FTYPE_MOSTLY_Q4_1},      {GGML_TYPE_Q5_0, LLAMA_FTYPE_MOSTLY_Q5_0},
-    {GGML_TYPE_Q5_1, LLAMA_FTYPE_MOSTLY_Q5_1},      {GGML_TYPE_Q8_0, LLAMA_FTYPE_MOSTLY_Q8_0},
-    {GGML_TYPE_Q2_K, LLAMA_FTYPE_MOSTLY_Q2_K},      {GGML_TYPE_Q3_K, LLAMA_FTYPE_MOSTLY_Q3_K_S},
-    {GGML_TYPE_Q4_K, LLAMA_FTYPE_MOSTLY_Q4_K_S},    {GGML_TYPE_Q5_K, LLAMA_FTYPE_MOSTLY_Q5_K_S},
-    {GGML_TYPE_Q6_K, LLAMA_FTYPE_MOSTLY_Q6_K},      {GGML_TYPE_IQ2_XXS, LLAMA_FTYPE_MOSTLY_IQ2_XXS},
-    {GGML_TYPE_IQ2_XS, LLAMA_FTYPE_MOSTLY_IQ2_XS},  {GGML_TYPE_IQ2_S, LLAMA_FTYPE_MOSTLY_IQ2_S},
-    {GGML_TYPE_IQ3_XXS, LLAMA_FTYPE_MOSTLY_IQ3_XXS}, {GGML_TYPE_IQ3_S, LLAMA_FTYPE_MOSTLY_IQ3_S},
-    {GGML_TYPE_IQ1_S, LLAMA_FTYPE_MOSTLY_IQ1_S},    {GGML_TYPE_IQ1_M, LLAMA_FTYPE_MOSTLY_IQ1_M},
-    {GGML_TYPE_IQ4_NL, LLAMA_FTYPE_MOSTLY_IQ4_NL},  {GGML_TYPE_IQ4_XS, LLAMA_FTYPE_MOSTLY_IQ4_XS},
-    {GGML_TYPE_TQ1_0, LLAMA_FTYPE_MOSTLY_TQ1_0},    {GGML_TYPE_TQ2_0, LLAMA_FTYPE_MOSTLY_TQ2_0},
-    {GGML_TYPE_MXFP4, LLAMA_FTYPE_MOSTLY_MXFP4_MOE}, {GGML_TYPE_NVFP4, LLAMA_FTYPE_MOSTLY_NVFP4},
-    {GGML_TYPE_Q1_0, LLAMA_FTYPE_MOSTLY_Q1_0},      {GGML_TYPE_Q2_0, LLAMA_FTYPE_MOSTLY_Q2_0},
+    {GGML_TYPE_F32, LLAMA_FTYPE_ALL_F32},
+    {GGML_TYPE_F16, LLAMA_FTYPE_MOSTLY_F16},
+    {GGML_TYPE_BF16, LLAMA_FTYPE_MOSTLY_BF16},
+    {GGML_TYPE_Q4_0, LLAMA_FTYPE_MOSTLY_Q4_0},
+    {GGML_TYPE_Q4_1, LLAMA_FTYPE_MOSTLY_Q4_1},
+    {GGML_TYPE_Q5_0, LLAMA_FTYPE_MOSTLY_Q5_0},
+    {GGML_TYPE_Q5_1, LLAMA_FTYPE_MOSTLY_Q5_1},
+    {GGML_TYPE_Q8_0, LLAMA_FTYPE_MOSTLY_Q8_0},
+    {GGML_TYPE_Q2_K, LLAMA_FTYPE_MOSTLY_Q2_K},
+    {GGML_TYPE_Q3_K, LLAMA_FTYPE_MOSTLY_Q3_K_S},
+    {GGML_TYPE_Q4_K, LLAMA_FTYPE_MOSTLY_Q4_K_S},
+    {GGML_TYPE_Q5_K, LLAMA_FTYPE_MOSTLY_Q5_K_S},
+    {GGML_TYPE_Q6_K, LLAMA_FTYPE_MOSTLY_Q6_K},
+    {GGML_TYPE_IQ2_XXS, LLAMA_FTYPE_MOSTLY_IQ2_XXS},
+    {GGML_TYPE_IQ2_XS, LLAMA_FTYPE_MOSTLY_IQ2_XS},
+    {GGML_TYPE_IQ2_S, LLAMA_FTYPE_MOSTLY_IQ2_S},
+    {GGML_TYPE_IQ3_XXS, LLAMA_FTYPE_MOSTLY_IQ3_XXS},
+    {GGML_TYPE_IQ3_S, LLAMA_FTYPE_MOSTLY_IQ3_S},
+    {GGML_TYPE_IQ1_S, LLAMA_FTYPE_MOSTLY_IQ1_S},
+    {GGML_TYPE_IQ1_M, LLAMA_FTYPE_MOSTLY_IQ1_M},
+    {GGML_TYPE_IQ4_NL, LLAMA_FTYPE_MOSTLY_IQ4_NL},
+    {GGML_TYPE_IQ4_XS, LLAMA_FTYPE_MOSTLY_IQ4_XS},
+    {GGML_TYPE_TQ1_0, LLAMA_FTYPE_MOSTLY_TQ1_0},
+    {GGML_TYPE_TQ2_0, LLAMA_FTYPE_MOSTLY_TQ2_0},
+    {GGML_TYPE_MXFP4, LLAMA_FTYPE_MOSTLY_MXFP4_MOE},
+    {GGML_TYPE_NVFP4, LLAMA_FTYPE_MOSTLY_NVFP4},
+    {GGML_TYPE_Q1_0, LLAMA_FTYPE_MOSTLY_Q1_0},
+    {GGML_TYPE_Q2_0, LLAMA_FTYPE_MOSTLY_Q2_0},
 };
 
 /// Types of weights that can be written and read back: floats, and blocks that ggml can expand. What it only
@@ -97,10 +111,14 @@ std::int64_t LayerOf(std::string_view name) {
 bool IsBetterLayer(Layers layers, std::int64_t layer, std::int64_t blocks) {
   const std::int64_t eighth = std::max<std::int64_t>(blocks / 8, 1);
   switch (layers) {
-    case Layers::kNone: return false;
-    case Layers::kFirst: return layer < eighth;
-    case Layers::kSpread: return layer < eighth || layer >= blocks - eighth || (layer - eighth) % 3 == 2;
-    case Layers::kAll: return true;
+    case Layers::kNone:
+      return false;
+    case Layers::kFirst:
+      return layer < eighth;
+    case Layers::kSpread:
+      return layer < eighth || layer >= blocks - eighth || (layer - eighth) % 3 == 2;
+    case Layers::kAll:
+      return true;
   }
   return false;
 }
@@ -142,7 +160,10 @@ WeightType ParseWeightType(std::string_view name) {
   if (name == "keep") return {.name = "keep", .is_keep = true};
   for (const Mixture& mixture : kMixtures) {
     if (mixture.name == name) {
-      return {.name = mixture.name, .base = mixture.base, .better = mixture.better, .layers = mixture.layers,
+      return {.name = mixture.name,
+              .base = mixture.base,
+              .better = mixture.better,
+              .layers = mixture.layers,
               .file_type = mixture.file_type};
     }
   }

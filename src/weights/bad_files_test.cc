@@ -48,7 +48,8 @@ TEST(BadSafetensors, EveryFieldIsChecked) {
   ExpectBadHeader(R"({"a":{"dtype":"F32","shape":2,"data_offsets":[0,8]}})", "shape is no array");
   ExpectBadHeader(R"({"a":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}})", "shape has the entry -2");
   ExpectBadHeader(R"({"a":{"dtype":"F32","shape":[2.0],"data_offsets":[0,8]}})", "shape has the entry 2.0");
-  ExpectBadHeader(R"({"a":{"dtype":"F32","shape":[18446744073709551615],"data_offsets":[0,8]}})", "shape has the entry");
+  ExpectBadHeader(R"({"a":{"dtype":"F32","shape":[18446744073709551615],"data_offsets":[0,8]}})",
+                  "shape has the entry");
   ExpectBadHeader(R"({"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,8]}})", "too large");
   ExpectBadHeader(R"({"a":{"dtype":"F32","shape":[2]}})", "data_offsets is missing");
   ExpectBadHeader(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0]}})", "1 entries");
@@ -57,10 +58,12 @@ TEST(BadSafetensors, EveryFieldIsChecked) {
   ExpectBadHeader(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,8]}})", "needs 4");
   ExpectBadHeader(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})", "gap");
   ExpectBadHeader(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", "belong to none");
-  ExpectBadHeader(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})",
-                  "overlap");
-  ExpectBadHeader(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})",
-                  "'a' occurs twice");
+  ExpectBadHeader(
+      R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})",
+      "overlap");
+  ExpectBadHeader(
+      R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})",
+      "'a' occurs twice");
   ExpectBadHeader(R"({"__metadata__":[],"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", "__metadata__");
   ExpectBadHeader(R"({"__metadata__":{"x":1},"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", "'x'");
 }
@@ -150,9 +153,16 @@ TEST(BadGguf, EveryFieldIsChecked) {
   ExpectBadGguf(GgufBytes().Head(1'000'000'000, 0).bytes(), "");
   ExpectBadGguf(GgufBytes().Head(0, 1).Number<std::uint64_t>(1ULL << 60).bytes(), "string length");
   ExpectBadGguf(GgufBytes().Head(0, 1).String("k").Number<std::int32_t>(77).bytes(), "'k'");
-  ExpectBadGguf(GgufBytes().Head(0, 1).String("k").Number<std::int32_t>(9).Number<std::int32_t>(4).Number<std::uint64_t>(1ULL << 61).bytes(),
+  ExpectBadGguf(GgufBytes()
+                    .Head(0, 1)
+                    .String("k")
+                    .Number<std::int32_t>(9)
+                    .Number<std::int32_t>(4)
+                    .Number<std::uint64_t>(1ULL << 61)
+                    .bytes(),
                 "key");
-  ExpectBadGguf(GgufBytes().Head(0, 1).String(std::string("\0k", 2)).Number<std::int32_t>(7).Raw("\1").bytes(), "no name");
+  ExpectBadGguf(GgufBytes().Head(0, 1).String(std::string("\0k", 2)).Number<std::int32_t>(7).Raw("\1").bytes(),
+                "no name");
   ExpectBadGguf(GgufBytes().Head(1, 0).Tensor("a", {4}, 0, 0).Data(8).bytes(), "'a' needs 16 bytes");
   ExpectBadGguf(GgufBytes().Head(1, 0).Tensor("a", {4}, 0, 1ULL << 62).Data(32).bytes(), "'a'");
   ExpectBadGguf(GgufBytes().Head(1, 0).Tensor("a", {0}, 0, 0).Data(32).bytes(), "'a' is empty");
@@ -208,7 +218,7 @@ TEST(SplitGguf, OpensAllPartsByTheFirst) {
   ExpectError([&] { OpenGguf(temp / "other.gguf"); }, {"other.gguf", "-00001-of-00002.gguf"});
 }
 
-TEST(GgmlLog, CapturesOnlyItsOwnThread) {
+TEST(GgmlLog, TheInnermostCaptureReceives) {
   const GgmlLogCapture outer;
   {
     const GgmlLogCapture inner;

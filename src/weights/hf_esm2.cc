@@ -51,8 +51,12 @@ void DescribeEsm2(const HfConfig& config, HfModel& model) {
   model.Linear("head_dense", "lm_head.dense", dim, dim);
   model.LayerNorm("head_norm", "lm_head.layer_norm", dim);
   model.Vector("output.bias", "lm_head.bias", vocab).sources.push_back("lm_head.decoder.bias");
-  model.ignored = {"*rotary_embeddings.inv_freq", "esm.embeddings.position_embeddings.weight",
-                   "esm.embeddings.position_ids", "esm.contact_head.*", "esm.pooler.*", "lm_head.decoder.bias"};
+  model.ignored = {"*rotary_embeddings.inv_freq",
+                   "esm.embeddings.position_embeddings.weight",
+                   "esm.embeddings.position_ids",
+                   "esm.contact_head.*",
+                   "esm.pooler.*",
+                   "lm_head.decoder.bias"};
   if (config.BooleanOr("tie_word_embeddings", true)) {
     model.ignored.push_back("lm_head.decoder.weight");
   } else {

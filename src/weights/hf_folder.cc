@@ -134,8 +134,7 @@ class HfSource : public WeightSource {
   std::span<const std::byte> Mapped(std::size_t index) const override {
     const Recipe& recipe = recipes_.at(index);
     const TensorInfo& info = infos_[index];
-    const bool is_plain =
-        recipe.sources.size() == 1 && recipe.permuted_heads == 0 && recipe.source_type == info.type;
+    const bool is_plain = recipe.sources.size() == 1 && recipe.permuted_heads == 0 && recipe.source_type == info.type;
     return is_plain && IsAligned(recipe.sources[0], info.type) ? recipe.sources[0] : std::span<const std::byte>();
   }
 

@@ -68,10 +68,16 @@ std::vector<float> Expected(const Plain& plain, const std::string& architecture,
     if (part == "attn_q" || part == "attn_k") {
       return NaivePermutation(plain.at(b + (part == "attn_q" ? "q_proj.weight" : "k_proj.weight")), 4);
     }
-    stems = {{"attn_norm", b + "attn_norm"},  {"attn_v", b + "v_proj"},    {"attn_output", b + "attn_out"},
-             {"ffn_norm", b + "ff_norm"},     {"ffn_gate", b + "ff_proj"}, {"ffn_up", b + "up_proj"},
-             {"ffn_down", b + "ff_out"},      {"token_embd", "model.transformer.wte"},
-             {"output_norm", "model.transformer.ln_f"}, {"output", "model.transformer.ff_out"}};
+    stems = {{"attn_norm", b + "attn_norm"},
+             {"attn_v", b + "v_proj"},
+             {"attn_output", b + "attn_out"},
+             {"ffn_norm", b + "ff_norm"},
+             {"ffn_gate", b + "ff_proj"},
+             {"ffn_up", b + "up_proj"},
+             {"ffn_down", b + "ff_out"},
+             {"token_embd", "model.transformer.wte"},
+             {"output_norm", "model.transformer.ln_f"},
+             {"output", "model.transformer.ff_out"}};
   } else if (architecture == "dream" || architecture == "llada-moe" || architecture == "llada2-moe") {
     const std::string b = "model.layers." + n + ".";
     if (part.ends_with("_exps")) {
@@ -81,44 +87,73 @@ std::vector<float> Expected(const Plain& plain, const std::string& architecture,
     if (part == "exp_probs_b") return plain.at(b + "mlp.gate.expert_bias").values;
     const bool fused = architecture == "llada2-moe";
     const std::string a = b + (fused ? "attention." : "self_attn.");
-    stems = {{"attn_norm", b + "input_layernorm"}, {"ffn_norm", b + "post_attention_layernorm"},
-             {"attn_q", a + "q_proj"}, {"attn_k", a + "k_proj"}, {"attn_v", a + "v_proj"},
-             {"attn_output", a + (fused ? "dense" : "o_proj")}, {"attn_qkv", a + "query_key_value"},
+    stems = {{"attn_norm", b + "input_layernorm"},
+             {"ffn_norm", b + "post_attention_layernorm"},
+             {"attn_q", a + "q_proj"},
+             {"attn_k", a + "k_proj"},
+             {"attn_v", a + "v_proj"},
+             {"attn_output", a + (fused ? "dense" : "o_proj")},
+             {"attn_qkv", a + "query_key_value"},
              {"attn_q_norm", a + (fused ? "query_layernorm" : "q_norm")},
              {"attn_k_norm", a + (fused ? "key_layernorm" : "k_norm")},
-             {"ffn_gate", b + "mlp.gate_proj"}, {"ffn_up", b + "mlp.up_proj"}, {"ffn_down", b + "mlp.down_proj"},
-             {"ffn_gate_inp", b + "mlp.gate"}, {"ffn_gate_shexp", b + "mlp.shared_experts.gate_proj"},
+             {"ffn_gate", b + "mlp.gate_proj"},
+             {"ffn_up", b + "mlp.up_proj"},
+             {"ffn_down", b + "mlp.down_proj"},
+             {"ffn_gate_inp", b + "mlp.gate"},
+             {"ffn_gate_shexp", b + "mlp.shared_experts.gate_proj"},
              {"ffn_up_shexp", b + "mlp.shared_experts.up_proj"},
              {"ffn_down_shexp", b + "mlp.shared_experts.down_proj"},
              {"token_embd", fused ? "model.word_embeddings" : "model.embed_tokens"},
-             {"output_norm", "model.norm"}, {"output", "lm_head"}};
+             {"output_norm", "model.norm"},
+             {"output", "lm_head"}};
   } else if (architecture == "esm2") {
     const std::string b = "esm.encoder.layer." + n + ".";
-    stems = {{"attn_norm", b + "attention.LayerNorm"}, {"attn_q", b + "attention.self.query"},
-             {"attn_k", b + "attention.self.key"}, {"attn_v", b + "attention.self.value"},
-             {"attn_output", b + "attention.output.dense"}, {"ffn_norm", b + "LayerNorm"},
-             {"ffn_up", b + "intermediate.dense"}, {"ffn_down", b + "output.dense"},
-             {"token_embd", "esm.embeddings.word_embeddings"}, {"output_norm", "esm.encoder.emb_layer_norm_after"},
-             {"head_dense", "lm_head.dense"}, {"head_norm", "lm_head.layer_norm"}, {"output", "lm_head"}};
+    stems = {{"attn_norm", b + "attention.LayerNorm"},
+             {"attn_q", b + "attention.self.query"},
+             {"attn_k", b + "attention.self.key"},
+             {"attn_v", b + "attention.self.value"},
+             {"attn_output", b + "attention.output.dense"},
+             {"ffn_norm", b + "LayerNorm"},
+             {"ffn_up", b + "intermediate.dense"},
+             {"ffn_down", b + "output.dense"},
+             {"token_embd", "esm.embeddings.word_embeddings"},
+             {"output_norm", "esm.encoder.emb_layer_norm_after"},
+             {"head_dense", "lm_head.dense"},
+             {"head_norm", "lm_head.layer_norm"},
+             {"output", "lm_head"}};
   } else if (architecture == "distilbert") {
     const std::string b = "distilbert.transformer.layer." + n + ".";
-    stems = {{"attn_q", b + "attention.q_lin"}, {"attn_k", b + "attention.k_lin"}, {"attn_v", b + "attention.v_lin"},
-             {"attn_output", b + "attention.out_lin"}, {"attn_output_norm", b + "sa_layer_norm"},
-             {"ffn_up", b + "ffn.lin1"}, {"ffn_down", b + "ffn.lin2"}, {"layer_output_norm", b + "output_layer_norm"},
+    stems = {{"attn_q", b + "attention.q_lin"},
+             {"attn_k", b + "attention.k_lin"},
+             {"attn_v", b + "attention.v_lin"},
+             {"attn_output", b + "attention.out_lin"},
+             {"attn_output_norm", b + "sa_layer_norm"},
+             {"ffn_up", b + "ffn.lin1"},
+             {"ffn_down", b + "ffn.lin2"},
+             {"layer_output_norm", b + "output_layer_norm"},
              {"token_embd", "distilbert.embeddings.word_embeddings"},
              {"position_embd", "distilbert.embeddings.position_embeddings"},
-             {"token_embd_norm", "distilbert.embeddings.LayerNorm"}, {"head_dense", "vocab_transform"},
-             {"head_norm", "vocab_layer_norm"}, {"output", "vocab_projector"}};
+             {"token_embd_norm", "distilbert.embeddings.LayerNorm"},
+             {"head_dense", "vocab_transform"},
+             {"head_norm", "vocab_layer_norm"},
+             {"output", "vocab_projector"}};
   } else {
     const std::string b = "bert.encoder.layer." + n + ".";
     const std::string e = "bert.embeddings.";
-    stems = {{"attn_q", b + "attention.self.query"}, {"attn_k", b + "attention.self.key"},
-             {"attn_v", b + "attention.self.value"}, {"attn_output", b + "attention.output.dense"},
-             {"attn_output_norm", b + "attention.output.LayerNorm"}, {"ffn_up", b + "intermediate.dense"},
-             {"ffn_down", b + "output.dense"}, {"layer_output_norm", b + "output.LayerNorm"},
-             {"token_embd", e + "word_embeddings"}, {"token_types", e + "token_type_embeddings"},
-             {"position_embd", e + "position_embeddings"}, {"token_embd_norm", e + "LayerNorm"},
-             {"head_dense", "cls.predictions.transform.dense"}, {"head_norm", "cls.predictions.transform.LayerNorm"},
+    stems = {{"attn_q", b + "attention.self.query"},
+             {"attn_k", b + "attention.self.key"},
+             {"attn_v", b + "attention.self.value"},
+             {"attn_output", b + "attention.output.dense"},
+             {"attn_output_norm", b + "attention.output.LayerNorm"},
+             {"ffn_up", b + "intermediate.dense"},
+             {"ffn_down", b + "output.dense"},
+             {"layer_output_norm", b + "output.LayerNorm"},
+             {"token_embd", e + "word_embeddings"},
+             {"token_types", e + "token_type_embeddings"},
+             {"position_embd", e + "position_embeddings"},
+             {"token_embd_norm", e + "LayerNorm"},
+             {"head_dense", "cls.predictions.transform.dense"},
+             {"head_norm", "cls.predictions.transform.LayerNorm"},
              {"output", "cls.predictions"}};
   }
   const std::string source = stems.at(part) + ending;
@@ -134,11 +169,16 @@ struct Case {
 
 void PrintTo(const Case& c, std::ostream* out) { *out << c.folder; }
 
-constexpr Case kCases[] = {{"llada", "llada", 30},           {"llada_bf16", "llada", 30},
-                           {"llada_sharded", "llada", 30},   {"dream", "dream", 27},
-                           {"llada_moe", "llada-moe", 27},   {"llada2_moe", "llada2-moe", 40},
-                           {"esm2", "esm2", 56},             {"bert", "bert", 42},
-                           {"bert_modern_names", "bert", 42}, {"distilbert", "distilbert", 41}};
+constexpr Case kCases[] = {{"llada", "llada", 30},
+                           {"llada_bf16", "llada", 30},
+                           {"llada_sharded", "llada", 30},
+                           {"dream", "dream", 27},
+                           {"llada_moe", "llada-moe", 27},
+                           {"llada2_moe", "llada2-moe", 40},
+                           {"esm2", "esm2", 56},
+                           {"bert", "bert", 42},
+                           {"bert_modern_names", "bert", 42},
+                           {"distilbert", "distilbert", 41}};
 
 class Golden : public ::testing::TestWithParam<Case> {};
 
@@ -212,8 +252,8 @@ TEST(HfFolder, WritesTheKeysOfLlamaCpp) {
   EXPECT_TRUE(esm->metadata().Boolean("esm2.token_dropout"));
   EXPECT_FLOAT_EQ(static_cast<float>(esm->metadata().Real("esm2.attention.layer_norm_epsilon")), 1e-5F);
   EXPECT_EQ(OpenHfFolder(kGolden / "bert")->metadata().Integer("bert.token_type_count"), 2);
-  EXPECT_FLOAT_EQ(static_cast<float>(OpenHfFolder(kGolden / "distilbert")->metadata().Real(
-                      "distilbert.attention.layer_norm_epsilon")),
+  EXPECT_FLOAT_EQ(static_cast<float>(
+                      OpenHfFolder(kGolden / "distilbert")->metadata().Real("distilbert.attention.layer_norm_epsilon")),
                   1e-12F);
 }
 

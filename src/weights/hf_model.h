@@ -16,11 +16,11 @@ namespace punt {
 /// One tensor of the GGUF side. Sources have PyTorch's names and shapes ([out, in]).
 struct HfTensor {
   std::string name;
-  std::vector<std::string> sources;    // alternatives: the first that the checkpoint has is taken
-  std::vector<std::int64_t> shape;     // of one source
-  int permuted_heads = 0;              // > 0: rows of each head go from halves to pairs, for interleaved RoPE
-  std::int64_t stacked = 0;            // > 0: so many sources, "{}" in their name being the number, become one tensor
-  bool is_optional = false;            // left out when the checkpoint has no source
+  std::vector<std::string> sources;  // alternatives: the first that the checkpoint has is taken
+  std::vector<std::int64_t> shape;   // of one source
+  int permuted_heads = 0;            // > 0: rows of each head go from halves to pairs, for interleaved RoPE
+  std::int64_t stacked = 0;          // > 0: so many sources, "{}" in their name being the number, become one tensor
+  bool is_optional = false;          // left out when the checkpoint has no source
 };
 
 struct HfModel {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstring>
@@ -29,9 +30,11 @@ inline const fs::path kGolden = fs::path(PUNT_SOURCE_DIR) / "tests" / "golden";
 class TempFolder {
  public:
   TempFolder() {
-    std::string name = (fs::temp_directory_path() / "punt-test-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path_ = name;
+    for (int i = 0; path_.empty(); ++i) {
+      const fs::path name =
+          fs::temp_directory_path() / ("punt-test-" + std::to_string(getpid()) + "-" + std::to_string(i));
+      if (fs::create_directory(name)) path_ = name;
+    }
   }
   ~TempFolder() {
     std::error_code ignored;

@@ -25,6 +25,29 @@ inline std::filesystem::path GoldenFolder(const std::string& name) {
   return std::filesystem::path(PUNT_SOURCE_DIR) / "tests/golden" / name;
 }
 
+/// Of a float32 engine; the references' own noise is below 3e-5.
+inline constexpr double kLogitBound = 5e-4;
+
+/// Where the inputs and the logits of a folder are: some share them.
+struct GoldenFixture {
+  const char* folder;
+  const char* inputs;
+  const char* truth;
+};
+
+inline constexpr GoldenFixture kGoldenFixtures[] = {
+    {"llada", "llada", "llada"},
+    {"llada_sharded", "llada", "llada"},
+    {"llada_bf16", "llada", "llada_bf16"},
+    {"dream", "dream", "dream"},
+    {"llada_moe", "llada_moe", "llada_moe"},
+    {"llada2_moe", "llada2_moe", "llada2_moe"},
+    {"esm2", "esm2", "esm2"},
+    {"bert", "bert", "bert"},
+    {"bert_modern_names", "bert", "bert"},
+    {"distilbert", "distilbert", "distilbert"},
+};
+
 inline nlohmann::json ReadJson(const std::filesystem::path& path) {
   std::ifstream in(path);
   return nlohmann::json::parse(in);
@@ -91,6 +114,28 @@ inline std::vector<float> LogitsOf(NetworkRunner& runner, const Network& network
   std::vector<float> logits(rows.size() * static_cast<std::size_t>(network.hyper().vocab_size));
   runner.Logits(hidden, logits);
   return logits;
+}
+
+/// The largest difference from the golden logits per row, for all rows of all cases of a fixture, ascending.
+inline std::vector<double> RowErrors(const Network& network, const GoldenFixture& fixture) {
+  NetworkRunner runner(network, {});
+  const SafetensorsFile truth(GoldenFolder(fixture.truth) / "logits.safetensors");
+  const auto vocab = static_cast<std::size_t>(network.hyper().vocab_size);
+  std::vector<double> errors;
+  for (const GoldenCase& c : GoldenCases(fixture.inputs)) {
+    const auto expected = GoldenTensor(truth, c.name);
+    if (!expected && std::string(fixture.truth) != fixture.inputs) continue;  // fewer cases than its sibling
+    EXPECT_TRUE(expected.has_value()) << c.name;
+    if (!expected) continue;
+    const std::vector<float> logits = LogitsOf(runner, network, c);
+    for (std::size_t i = 0; i < logits.size(); i += vocab) {
+      const double error = LargestDifference(std::span(logits).subspan(i, vocab), std::span(*expected).subspan(i, vocab));
+      errors.push_back(std::isnan(error) ? INFINITY : error);
+    }
+  }
+  std::sort(errors.begin(), errors.end());
+  EXPECT_GT(errors.size(), 100u) << fixture.folder;
+  return errors;
 }
 
 inline std::unique_ptr<Network> OpenGolden(const std::string& folder) {

@@ -6,30 +6,9 @@
 namespace punt {
 namespace {
 
-constexpr double kLogitBound = 5e-4;      // of a float32 engine; the references' own noise is below 3e-5
 constexpr double kAttentionBound = 1e-5;
 
-// Where the inputs and the logits of a folder are: some share them.
-struct Fixture {
-  const char* folder;
-  const char* inputs;
-  const char* truth;
-};
-
-const Fixture kFixtures[] = {
-    {"llada", "llada", "llada"},
-    {"llada_sharded", "llada", "llada"},
-    {"llada_bf16", "llada", "llada_bf16"},
-    {"dream", "dream", "dream"},
-    {"llada_moe", "llada_moe", "llada_moe"},
-    {"llada2_moe", "llada2_moe", "llada2_moe"},
-    {"esm2", "esm2", "esm2"},
-    {"bert", "bert", "bert"},
-    {"bert_modern_names", "bert", "bert"},
-    {"distilbert", "distilbert", "distilbert"},
-};
-
-class Parity : public testing::TestWithParam<Fixture> {};
+class Parity : public testing::TestWithParam<GoldenFixture> {};
 
 TEST_P(Parity, LogitsOfEveryCase) {
   const auto network = OpenGolden(GetParam().folder);
@@ -105,7 +84,7 @@ TEST_P(Parity, AttentionOfTheLastLayer) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Golden, Parity, testing::ValuesIn(kFixtures),
+INSTANTIATE_TEST_SUITE_P(Golden, Parity, testing::ValuesIn(kGoldenFixtures),
                          [](const auto& fixture) { return std::string(fixture.param.folder); });
 
 }  // namespace

@@ -133,6 +133,13 @@ function(punt_add_benchmarks)
     punt_link_layers(${name} analyze)
     target_link_libraries(${name} PRIVATE benchmark::benchmark benchmark::benchmark_main)
   endforeach()
+  # Programs that benchmark scripts call.
+  file(GLOB tools CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*_tool.cc)
+  foreach(tool IN LISTS tools)
+    get_filename_component(name ${tool} NAME_WE)
+    add_executable(${name} ${tool})
+    punt_link_layers(${name} model)
+  endforeach()
 endfunction()
 
 # libFuzzer targets fuzz/*_fuzz.cc; scripts/fuzz builds and runs them. clang only.

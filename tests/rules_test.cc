@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "model/architecture.h"
 #include "punt/planner.h"
 
 namespace punt {
@@ -110,6 +111,14 @@ TEST(Rules, EveryPlannerHasAFileOfItsName) {
     std::string stem(row.name);
     std::replace(stem.begin(), stem.end(), '-', '_');
     EXPECT_TRUE(fs::exists(kSource / "plan" / (stem + ".cc"))) << row.name;
+  }
+}
+
+TEST(Rules, EveryArchitectureHasAFileOfItsName) {
+  for (const ArchitectureRow& row : Architectures()) {
+    std::string stem(row.name);
+    std::replace(stem.begin(), stem.end(), '-', '_');
+    EXPECT_TRUE(fs::exists(kSource / "model" / (stem + ".cc"))) << row.name;
   }
 }
 

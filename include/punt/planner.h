@@ -108,6 +108,7 @@ struct PlannerRow {
   std::shared_ptr<const Planner> (*make)(const Params& params);
   bool is_scheduled = false;  // may leave the canvas as it is in a step, and ends on its own clock
   bool remasks = false;       // may take commits back
+  bool needs_network = false;  // looks inside a network: exact toy models cannot serve it
 };
 
 /// All planners, in the order of the documentation.

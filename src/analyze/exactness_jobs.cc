@@ -81,6 +81,7 @@ void AddOthers(std::vector<Configuration>& out, bool quick) {
   }
   AddGrid(out, "p2", "p2:steps={}", "margin", Thinned({16, 64, 256}, quick));
   AddGrid(out, "p2", "p2:eta=0,steps={}", "margin", Thinned({16, 64, 256}, quick));
+  AddGrid(out, "wino", "wino:tau={}", "token-prob", Thinned({0.4, 0.6, 0.8}, quick));
 }
 
 void AddCombinations(std::vector<Configuration>& out) {
@@ -122,6 +123,7 @@ std::vector<Configuration> OtherLawConfigurations() {
           {"info-gain", "info-gain:k=2", "margin"},
           {"remdm", "remdm:steps=4", "margin"},
           {"p2", "p2:steps=3", "margin"},
+          {"wino", "wino", "token-prob"},
           {"spacing", "spacing:planner=(top-k:k=3),gap=2", "margin"},
           {"hybrid", "hybrid:first=(top-k:k=1),then=(punt:epsilon=0.04),at=0.4", "margin"}};
 }

@@ -39,6 +39,7 @@ TEST(ExactnessJobs, EveryPlannerOfTheRegistryIsMeasured) {
       (job.kind == ExactnessJob::Kind::kLaw ? law : run).insert(ParseSpec(job.planner).name);
     }
     for (const PlannerRow& row : Planners()) {
+      if (row.needs_network) continue;
       EXPECT_EQ(run.count(std::string(row.name)), 1u) << row.name;
       EXPECT_EQ(law.count(std::string(row.name)), 1u) << row.name;
     }

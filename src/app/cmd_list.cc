@@ -66,6 +66,7 @@ void ListPlanners(bool json) {
     Json object = RowJson(row.name, row.summary, row.params);
     object["scheduled"] = row.is_scheduled;
     object["remasks"] = row.remasks;
+    object["needs_network"] = row.needs_network;
     list.push_back(std::move(object));
   }
   if (json) PrintJson(list);

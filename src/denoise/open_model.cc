@@ -88,7 +88,7 @@ Model OpenToy(std::string_view name) {
 Model OpenModel(std::string_view name, const ModelOptions& options) {
   if (name.starts_with(kToyPrefix)) return OpenToy(name);
   if (!std::filesystem::exists(std::filesystem::path(name))) {
-    BadInput("no model '{}'; valid: a GGUF file, a Hugging Face folder, toy:{}", name, fmt::join(ToyKinds(), ", toy:"));
+    BadInput("unknown model '{}'; valid: a GGUF file, a Hugging Face folder, toy:{}", name, fmt::join(ToyKinds(), ", toy:"));
   }
   return OpenNetwork(name, options);
 }

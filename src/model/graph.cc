@@ -76,8 +76,13 @@ ggml_tensor* Graph::LayerNorm(ggml_tensor* x, std::string_view name) {
   return ggml_add(context_, normed, table_.Get(std::string(name) + ".bias", layer_));
 }
 
+ggml_tensor* Graph::Factor(std::string_view name) {
+  ggml_tensor* weight = table_.Get(std::string(name) + ".weight", layer_);
+  return weight->type == GGML_TYPE_BF16 ? ggml_cast(context_, weight, GGML_TYPE_F32) : weight;
+}
+
 ggml_tensor* Graph::Linear(ggml_tensor* x, std::string_view name) {
-  ggml_tensor* y = ggml_mul_mat(context_, table_.Get(std::string(name) + ".weight", layer_), x);
+  ggml_tensor* y = ggml_mul_mat(context_, Factor(name), x);
   ggml_tensor* bias = table_.Find(std::string(name) + ".bias", layer_);
   return bias == nullptr ? y : ggml_add(context_, y, bias);
 }
@@ -174,10 +179,10 @@ ggml_tensor* Graph::Experts(ggml_tensor* x, const Choice& choice) {
   const std::int64_t dim = x->ne[0];
   const std::int64_t tokens = x->ne[1];
   ggml_tensor* input = ggml_reshape_3d(context_, x, dim, 1, tokens);
-  ggml_tensor* up = ggml_mul_mat_id(context_, table_.Get("ffn_up_exps.weight", layer_), input, choice.experts);
-  ggml_tensor* gate = ggml_mul_mat_id(context_, table_.Get("ffn_gate_exps.weight", layer_), input, choice.experts);
+  ggml_tensor* up = ggml_mul_mat_id(context_, Factor("ffn_up_exps"), input, choice.experts);
+  ggml_tensor* gate = ggml_mul_mat_id(context_, Factor("ffn_gate_exps"), input, choice.experts);
   ggml_tensor* hidden = ggml_swiglu_split(context_, gate, up);
-  ggml_tensor* out = ggml_mul_mat_id(context_, table_.Get("ffn_down_exps.weight", layer_), hidden, choice.experts);
+  ggml_tensor* out = ggml_mul_mat_id(context_, Factor("ffn_down_exps"), hidden, choice.experts);
   out = ggml_mul(context_, out, choice.weights);  // [D, experts_used, N]
   ggml_tensor* sum = nullptr;
   for (std::int64_t i = 0; i < hyper_.experts_used; ++i) {

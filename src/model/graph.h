@@ -75,6 +75,9 @@ class Graph {
   ggml_tensor* SwiGlu(ggml_tensor* x);  // ffn_down(silu(ffn_gate x) * ffn_up x)
   ggml_tensor* SwiGlu(ggml_tensor* x, std::string_view gate, std::string_view up, std::string_view down);
 
+  /// A weight as an operand of a product. bf16 is widened: ggml would round the activations to bf16 as well.
+  ggml_tensor* Factor(std::string_view name);
+
   // ---- attention
   ggml_tensor* Asked(ggml_tensor* x);                                // rows that go on: all but in the last layer
   ggml_tensor* Heads(ggml_tensor* x, std::int64_t heads);            // [head_dim, heads, N]

@@ -123,6 +123,7 @@ const PlannerRow kDawnRow = {
     .summary = "commit sure tokens, tokens induced by them, and an independent set by attention maps",
     .params = kParams,
     .make = Make<DawnPlanner>,
+    .needs_network = true,
 };
 
 }  // namespace punt

@@ -82,11 +82,17 @@ class HybridPlanner : public Planner {
     for (const Proposal& proposal : view.revealed) {
       if (std::binary_search(scope.begin(), scope.end(), proposal.position)) revealed.push_back(proposal);
     }
+    std::vector<ShadowProb> shadows;
+    for (const ShadowProb& shadow : view.shadows) {
+      if (std::binary_search(scope.begin(), scope.end(), shadow.position)) shadows.push_back(shadow);
+    }
     return then_->Decide({.canvas = view.canvas,
                           .scope = scope,
                           .scope_step = static_cast<int>(view.key.step) - (last_step + 1),
                           .proposals = view.proposals,
                           .revealed = revealed,
+                          .shadows = shadows,
+                          .attention = view.attention,
                           .key = view.key,
                           .probe = view.probe});
   }

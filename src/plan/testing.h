@@ -77,6 +77,7 @@ class HandMadeStep {
   /// Tokens other than kMask are prompt.
   explicit HandMadeStep(std::vector<Token> tokens) : canvas(std::move(tokens), kMask, kMask + 1), probe(canvas) {
     scope.assign(canvas.generated().begin(), canvas.generated().end());
+    attention.assign(canvas.tokens().size() * canvas.tokens().size(), 0.0f);
     for (Position position = 0; position < canvas.length(); ++position) {
       by_position_.push_back({.position = position, .token_prob = 0.5, .entropy = 0.5, .confidence = 0.5});
     }

@@ -7,7 +7,7 @@
 // Guidance doubles a pass: the second sequence has the prompt masked, and every portion of logits is
 // u + (g + 1) (c - u) of the two.
 //
-// Tested by neural_denoiser_test.cc, tests/session_twin_test.cc, parity_test.cc.
+// Tested by neural_denoiser_test.cc, neural_session_test.cc, tests/neural_twin_test.cc, tests/decoding_test.cc.
 #include "denoise/neural_denoiser.h"
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "denoise/neural_testing.h"
+#include "model/edited_testing.h"
 #include "punt/error.h"
 
 namespace punt {
@@ -180,6 +181,30 @@ TEST(NeuralSession, ShadowsLeaveTheOtherRowsAlone) {
   }
 }
 
+TEST(NeuralSession, ShadowsInOneLayerAreMaskedPositions) {
+  auto source = std::make_unique<EditedSource>(OpenModelFiles(GoldenFolder("llada")));
+  gguf_set_val_u32(source->keys(), "llada.block_count", 1);
+  const GoldenDenoiser llada("llada");
+  const NeuralDenoiser shallow(llada->info(), std::make_shared<Network>(std::move(source), NetworkOptions{}), {});
+  const std::vector<Token> canvas = RandomCanvas(llada->info(), 24, 0.7);
+  for (Position position : {0, 5, 23}) {
+    std::vector<Token> masked = canvas;
+    masked[static_cast<std::size_t>(position)] = llada->info().mask_token;
+    const std::vector<double> expected = RowsOf(shallow, {}, masked);
+    for (Token token : {1, 77, 300}) {
+      std::vector<Token> filled = canvas;
+      filled[static_cast<std::size_t>(position)] = token;
+      const auto session = shallow.NewSession({});
+      const std::vector<Position> shadows = {position};
+      const std::vector<Position> rows = {24};
+      const Query query{.canvas = filled, .rows = rows, .shadows = shadows};
+      const std::vector<double> shadow = DenseRows(*session, session->Forward({&query, 1}).front(), rows);
+      EXPECT_LE(LargestGap(shadow, std::span(expected).subspan(static_cast<std::size_t>(position) * 320, 320)), 1e-5)
+          << position << " holding " << token;
+    }
+  }
+}
+
 TEST(NeuralSession, ShiftedModelsHaveNoShadows) {
   const GoldenDenoiser dream("dream");
   EXPECT_FALSE(dream->info().has_shadow_rows);
@@ -233,6 +258,77 @@ TEST(NeuralSession, AttentionIsTheMeanOfHeadsAndLayers) {
     std::vector<float> none(9 * 9);
     const AttentionRequest unkept{.pass = passes[0].get(), .out = none};
     EXPECT_THROW(session->Attention({&unkept, 1}), std::logic_error);
+  }
+}
+
+TEST(NeuralSession, GuidanceAndShadowsLeaveAttentionAlone) {
+  const GoldenDenoiser llada("llada");
+  const std::vector<Token> canvas = RandomCanvas(llada->info(), 20, 0.5);
+  const std::vector<Position> rows = {2, 3};
+  const std::vector<Position> shadows = {4, 9, 11};
+  const auto attention = [&](const SessionOptions& options, std::span<const Position> shadowed) {
+    const auto session = llada->NewSession(options);
+    const Query query{.canvas = canvas, .rows = rows, .shadows = shadowed, .keep_attention = true};
+    const std::vector<PassRef> passes = session->Forward(std::vector<Query>{query, query});
+    std::vector<float> out(20 * 20);
+    const AttentionRequest request{.pass = passes[1].get(), .out = out};
+    session->Attention({&request, 1});
+    return out;
+  };
+  const std::vector<float> plain = attention({}, {});
+  EXPECT_LE(LargestDifference(attention({.guidance = 1, .prompt = {0, 1, 2}}, {}), plain), 1e-5);
+  EXPECT_LE(LargestDifference(attention({}, shadows), plain), 1e-5);
+  EXPECT_LE(LargestDifference(attention({.guidance = 1, .prompt = {0, 1, 2}}, shadows), plain), 1e-5);
+}
+
+// ---- queries of all kinds
+
+TEST(NeuralSession, QueriesThatAskForNoRows) {
+  for (const char* folder : {"llada", "llada2_moe", "bert"}) {
+    const GoldenDenoiser golden(folder);
+    const auto session = golden->NewSession({});
+    const std::vector<Token> canvas = RandomCanvas(golden->info(), 40, 0.5);
+    const std::vector<Position> rows = AllPositions(40);
+    const std::vector<double> expected = RowsOf(*golden, {}, canvas);
+    const Query empty{.canvas = canvas, .rows = {}};
+    const Query full{.canvas = canvas, .rows = rows};
+    EXPECT_EQ(session->Forward({&empty, 1}).size(), 1u);
+    const std::vector<PassRef> passes = session->Forward(std::vector<Query>{empty, full, empty, empty, full});
+    EXPECT_LE(LargestGap(DenseRows(*session, passes[1], rows), expected), 1e-5) << folder;
+    EXPECT_LE(LargestGap(DenseRows(*session, passes[4], rows), expected), 1e-5) << folder;
+    const Query map{.canvas = canvas, .rows = {}, .keep_attention = true};
+    const PassRef pass = session->Forward({&map, 1}).front();
+    std::vector<float> attention(40 * 40);
+    const AttentionRequest request{.pass = pass.get(), .out = attention};
+    session->Attention({&request, 1});
+    for (std::size_t q = 0; q < 40; ++q) {
+      const auto row = std::span(attention).subspan(q * 40, 40);
+      EXPECT_NEAR(std::accumulate(row.begin(), row.end(), 0.0), 1, 1e-5) << folder;
+    }
+  }
+}
+
+TEST(NeuralSession, ManyShapesComeAndGo) {
+  for (const char* folder : {"llada", "llada2_moe"}) {
+    const GoldenDenoiser golden(folder);
+    const auto session = golden->NewSession({});
+    std::vector<std::vector<Token>> canvases;
+    std::vector<std::vector<Position>> rows;
+    std::vector<std::vector<double>> expected;
+    std::vector<Query> queries;
+    for (std::size_t length = 1; length <= 60; ++length) {
+      canvases.push_back(RandomCanvas(golden->info(), length, 0.5, length));
+      rows.push_back({static_cast<Position>(length / 2)});
+      expected.push_back(DenseRows(*session, RunOnce(*session, canvases.back(), rows.back()), rows.back()));
+    }
+    for (std::size_t i = 0; i < canvases.size(); ++i) {  // once more: some graphs are kept, most are not
+      EXPECT_EQ(DenseRows(*session, RunOnce(*session, canvases[i], rows[i]), rows[i]), expected[i]) << folder << i;
+      queries.push_back({.canvas = canvases[i], .rows = rows[i]});
+    }
+    const std::vector<PassRef> passes = session->Forward(queries);
+    for (std::size_t i = 0; i < passes.size(); ++i) {
+      EXPECT_LE(LargestGap(DenseRows(*session, passes[i], rows[i]), expected[i]), 1e-5) << folder << i;
+    }
   }
 }
 

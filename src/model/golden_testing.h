@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,8 @@ struct GoldenFixture {
   const char* inputs;
   const char* truth;
 };
+
+inline void PrintTo(const GoldenFixture& fixture, std::ostream* out) { *out << fixture.folder; }
 
 inline constexpr GoldenFixture kGoldenFixtures[] = {
     {"llada", "llada", "llada"},

@@ -96,9 +96,9 @@ TEST(Decoding, Llada) {
     ASSERT_EQ(block % steps_per_block, 0);
     const double guidance = params.value("cfg_scale", 0.0);
     const Decoder decoder{.planner = fmt::format("top-k:k={}", block / steps_per_block),
-                      .score = "token-prob",
-                      .window = block,
-                      .session = {.guidance = guidance, .prompt = PromptOf(run)}};
+                          .score = "token-prob",
+                          .window = block,
+                          .session = {.guidance = guidance, .prompt = PromptOf(run)}};
     const GenerateResult result = ExpectStates(denoiser, run, decoder);
     EXPECT_EQ(result.steps, steps);
     EXPECT_EQ(result.counters.nfe(), guidance != 0 ? 2 * steps : steps);
@@ -119,7 +119,7 @@ TEST(Decoding, Dream) {
     seen.insert(params["alg"]);
     const int steps = params["steps"];
     const Decoder decoder{.planner = fmt::format("timestep:steps={},eps={}", steps, params["eps"].get<double>()),
-                      .score = scores.at(params["alg"])};
+                          .score = scores.at(params["alg"])};
     const GenerateResult result = ExpectStates(denoiser, run, decoder);
     EXPECT_EQ(result.steps, steps);
     EXPECT_LE(result.counters.nfe(), steps);

@@ -111,10 +111,8 @@ TEST(NeuralSession, FrozenMaskRatiosChangeTestPassesAlone) {
     const auto session = esm->NewSession({.freeze_mask_ratio = freezes});
     const PassRef base = RunOnce(*session, base_canvas, rows);
     base_rows = DenseRows(*session, base, rows);
-    const Query test{.canvas = test_canvas,
-                     .rows = rows,
-                     .kind = PassKind::kTest,
-                     .base = has_base ? base.get() : nullptr};
+    const Query test{
+        .canvas = test_canvas, .rows = rows, .kind = PassKind::kTest, .base = has_base ? base.get() : nullptr};
     return DenseRows(*session, session->Forward({&test, 1}).front(), rows);
   };
   std::vector<double> base, frozen_base, ignored;
@@ -224,8 +222,8 @@ TEST(NeuralSession, AttentionIsTheMeanOfHeadsAndLayers) {
     const std::vector<Token> other = RandomCanvas(golden->info(), 9, 0.5);
     const std::vector<Position> rows = {3, 8};
     const auto session = golden->NewSession({});
-    const std::vector<PassRef> passes = session->Forward(std::vector<Query>{
-        {.canvas = other, .rows = rows}, {.canvas = canvas, .rows = rows, .keep_attention = true}});
+    const std::vector<PassRef> passes = session->Forward(
+        std::vector<Query>{{.canvas = other, .rows = rows}, {.canvas = canvas, .rows = rows, .keep_attention = true}});
     std::vector<float> attention(40 * 40);
     const AttentionRequest request{.pass = passes[1].get(), .out = attention};
     session->Attention({&request, 1});
@@ -253,7 +251,8 @@ TEST(NeuralSession, AttentionIsTheMeanOfHeadsAndLayers) {
     }
     // The rows are those of a pass that keeps none.
     const auto plain = golden->NewSession({});
-    EXPECT_LE(LargestGap(DenseRows(*session, passes[1], rows), DenseRows(*plain, RunOnce(*plain, canvas, rows), rows)), 1e-5);
+    EXPECT_LE(LargestGap(DenseRows(*session, passes[1], rows), DenseRows(*plain, RunOnce(*plain, canvas, rows), rows)),
+              1e-5);
 
     std::vector<float> none(9 * 9);
     const AttentionRequest unkept{.pass = passes[0].get(), .out = none};
@@ -340,8 +339,9 @@ TEST(NeuralSession, Counts) {
   const std::vector<Token> canvas = RandomCanvas(llada->info(), 30, 0.5);
   const std::vector<Position> rows = {1, 2, 3, 5, 2};
   const std::vector<Position> shadows = {4, 6};
-  const std::vector<PassRef> passes = session->Forward(std::vector<Query>{
-      {.canvas = canvas, .rows = rows}, {.canvas = std::span(canvas).first(12), .rows = rows, .kind = PassKind::kTest}});
+  const std::vector<PassRef> passes = session->Forward(
+      std::vector<Query>{{.canvas = canvas, .rows = rows},
+                         {.canvas = std::span(canvas).first(12), .rows = rows, .kind = PassKind::kTest}});
   EXPECT_EQ(session->counters().base_passes, 1);
   EXPECT_EQ(session->counters().test_passes, 1);
   EXPECT_EQ(session->counters().nfe(), 2);

@@ -90,8 +90,7 @@ struct TwoPasses {
     rows = AllPositions(length);
     const Query base{.canvas = base_canvas, .rows = rows};
     passes = session->Forward({&base, 1});
-    const Query fresh{
-        .canvas = fresh_canvas, .rows = rows, .kind = PassKind::kTest, .base = passes.front().get()};
+    const Query fresh{.canvas = fresh_canvas, .rows = rows, .kind = PassKind::kTest, .base = passes.front().get()};
     passes.push_back(session->Forward({&fresh, 1}).front());
   }
 

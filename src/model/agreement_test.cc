@@ -26,7 +26,7 @@ struct LlamaContextDelete {
   void operator()(llama_context* context) const { llama_free(context); }
 };
 
-constexpr std::size_t kLengths[] = {1, 2, 3, 7, 16, 33, 64, 100, 128, 300};
+constexpr std::size_t kLengths[] = {1, 2, 3, 7, 16, 31, 32, 33, 64, 100, 128, 300};
 constexpr std::size_t kBlasLength = 32;
 constexpr double kBound = 1e-3;
 constexpr std::uint32_t kContext = 512;  // the golden models' own is 128
@@ -118,9 +118,8 @@ constexpr Case kCases[] = {
     {"llada", "q8_0", 1.1},   {"dream", "q8_0", 0.9},   {"llada_moe", "q8_0", 0},
 };
 
-INSTANTIATE_TEST_SUITE_P(Golden, Agreement, ::testing::ValuesIn(kCases), [](const auto& c) {
-  return std::string(c.param.folder) + "_" + c.param.type;
-});
+INSTANTIATE_TEST_SUITE_P(Golden, Agreement, ::testing::ValuesIn(kCases),
+                         [](const auto& c) { return std::string(c.param.folder) + "_" + c.param.type; });
 
 }  // namespace
 }  // namespace punt

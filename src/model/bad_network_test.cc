@@ -68,9 +68,9 @@ TEST(BadNetwork, EveryShapeIsChecked) {
 }
 
 TEST(BadNetwork, AbsurdNumbers) {
-  for (const char* key : {"llada.attention.head_count", "llada.attention.head_count_kv", "llada.block_count",
-                          "llada.embedding_length", "llada.context_length", "llada.vocab_size",
-                          "llada.feed_forward_length", "llada.rope.dimension_count"}) {
+  for (const char* key :
+       {"llada.attention.head_count", "llada.attention.head_count_kv", "llada.block_count", "llada.embedding_length",
+        "llada.context_length", "llada.vocab_size", "llada.feed_forward_length", "llada.rope.dimension_count"}) {
     ExpectRefused("llada", Set(key, 0), {key});
     ExpectRefused("llada", Set(key, 1'000'000'000), {key, "1000000000"});
     ExpectRefused("llada", Set(key, 0xffffffff), {key});
@@ -111,8 +111,7 @@ TEST(BadNetwork, MissingKeys) {
 }
 
 TEST(BadNetwork, UnknownArchitecture) {
-  ExpectRefused("llada",
-                [](EditedSource& source) { gguf_set_val_str(source.keys(), "general.architecture", "mamba"); },
+  ExpectRefused("llada", [](EditedSource& source) { gguf_set_val_str(source.keys(), "general.architecture", "mamba"); },
                 {"'mamba'", "llada", "dream", "esm2"});
 }
 

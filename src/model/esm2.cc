@@ -3,7 +3,7 @@
 //
 // Token dropout: ESM-2 was trained with part of the residues masked and their embeddings zeroed, and rescales the
 // others for the share that is missing: by (1 - 0.15 * 0.8) / (1 - masked / all), at every inference. The factors come
-// in as an input. Revealing a token therefore moves every embedding a little; NetworkOptions::freeze_mask_ratio keeps
+// in as an input. Revealing a token therefore moves every embedding a little; SessionOptions::freeze_mask_ratio keeps
 // the base pass's factor in test passes.
 //
 // Tested by parity_test.cc.

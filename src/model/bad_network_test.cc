@@ -100,6 +100,33 @@ TEST(BadNetwork, NumbersThatDoNotFitOneAnother) {
   ExpectRefused("llada_moe", Set("llada-moe.expert_count", 7), {"7"});
 }
 
+// Heads of another size than the matrices have would end the process in ggml, in the first pass.
+TEST(BadNetwork, HeadsThatDoNotFitTheirMatrices) {
+  for (const char* folder : {"llada", "dream", "llada_moe", "esm2", "bert", "distilbert"}) {
+    const std::string key = OpenGolden(folder)->hyper().architecture + ".attention.key_length";
+    ExpectRefused(folder, Set(key.c_str(), 32), {"blk.0.attn_", "shape"});
+    ExpectRefused(folder, Set(key.c_str(), 8), {});  // fewer than RoPE turns, or another shape
+  }
+  ExpectRefused("bert", Set("bert.context_length", 512), {"position_embd.weight", "512"});
+}
+
+// As would groups that do not divide the experts, or of which more are wanted than there are.
+TEST(BadNetwork, GroupsThatDoNotFitTheirExperts) {
+  for (std::uint32_t groups :
+       {0u, 3u, 8u, 16u, 0xffffffffu}) {  // of 8 experts; a group's score is that of its best two
+    ExpectRefused("llada2_moe", Set("llada2-moe.expert_group_count", groups), {"llada2-moe.expert_group_count"});
+  }
+  for (std::uint32_t used : {0u, 5u, 0xffffffffu}) {  // of 4 groups
+    ExpectRefused("llada2_moe", Set("llada2-moe.expert_group_used_count", used),
+                  {"llada2-moe.expert_group_used_count"});
+  }
+  ExpectRefused("llada2_moe", Set("llada2-moe.expert_used_count", 5), {"llada2-moe.expert_used_count", "5"});
+  ExpectRefused("llada2_moe", Set("llada2-moe.expert_shared_count", 2), {"shexp", "shape"});
+  ExpectRefused("llada2_moe",
+                [](EditedSource& source) { gguf_set_val_i32(source.keys(), "diffusion.block_length", -8); },
+                {"diffusion.block_length", "-8"});
+}
+
 TEST(BadNetwork, MissingKeys) {
   for (const char* key : {"llada.attention.head_count", "llada.block_count", "llada.embedding_length",
                           "llada.context_length", "llada.attention.layer_norm_rms_epsilon"}) {

@@ -22,9 +22,8 @@ void Require(const Hyperparameters& h, TensorTable& table) {
   table.Require("token_embd.weight", {h.model_dim, h.vocab_size});
   for (std::int64_t i = 0; i < h.layers; ++i) {
     RequireLayerNorm(table, "attn_norm", h.model_dim, i);
-    for (const char* name : {"attn_q", "attn_k", "attn_v", "attn_output"}) {
-      RequireLinear(table, name, h.model_dim, h.model_dim, i);
-    }
+    for (const char* name : {"attn_q", "attn_k", "attn_v"}) RequireLinear(table, name, h.model_dim, h.query_dim(), i);
+    RequireLinear(table, "attn_output", h.query_dim(), h.model_dim, i);
     RequireLayerNorm(table, "ffn_norm", h.model_dim, i);
     RequireLinear(table, "ffn_up", h.model_dim, h.feed_forward_dim, i);
     RequireLinear(table, "ffn_down", h.feed_forward_dim, h.model_dim, i);

@@ -11,6 +11,7 @@
 // Tested by parity_test.cc.
 #include <limits>
 
+#include "base/check.h"
 #include "model/architecture.h"
 #include "model/pre_norm.h"
 
@@ -18,6 +19,25 @@ namespace punt {
 namespace {
 
 constexpr std::int64_t kReleasedBlock = 32;
+
+/// Whole groups of at least two experts (a group's score is that of its best two), enough of them to choose from.
+void CheckGroups(const Metadata& metadata, const Hyperparameters& h) {
+  const std::string prefix = h.architecture + ".";
+  if (h.expert_groups < 1 || h.experts % h.expert_groups != 0 ||
+      (h.expert_groups > 1 && h.experts / h.expert_groups < 2)) {
+    BadInput("{}: key '{}expert_group_count' is {}, which does not divide {} experts into groups of two or more",
+             metadata.origin(), prefix, h.expert_groups, h.experts);
+  }
+  if (h.expert_groups_used < 1 || h.expert_groups_used > h.expert_groups) {
+    BadInput("{}: key '{}expert_group_used_count' is {}, must lie in 1..{}", metadata.origin(), prefix,
+             h.expert_groups_used, h.expert_groups);
+  }
+  const std::int64_t candidates = h.experts / h.expert_groups * h.expert_groups_used;
+  if (h.experts_used > candidates) {
+    BadInput("{}: key '{}expert_used_count' is {}, more than the {} experts of the groups in use", metadata.origin(),
+             prefix, h.experts_used, candidates);
+  }
+}
 
 void Read(const Metadata& metadata, Hyperparameters& hyper) {
   const std::string prefix = hyper.architecture + ".";
@@ -29,6 +49,10 @@ void Read(const Metadata& metadata, Hyperparameters& hyper) {
   hyper.leading_dense_layers = metadata.IntegerOr(prefix + "leading_dense_block_count", 0);
   hyper.shared_expert_dim = hyper.expert_dim * metadata.IntegerOr(prefix + "expert_shared_count", 1);
   hyper.attention_block = metadata.IntegerOr("diffusion.block_length", kReleasedBlock);
+  if (hyper.experts > 0) CheckGroups(metadata, hyper);
+  if (hyper.attention_block < 0) {
+    BadInput("{}: key 'diffusion.block_length' is {}, must not be negative", metadata.origin(), hyper.attention_block);
+  }
 }
 
 void Require(const Hyperparameters& h, TensorTable& table) {

@@ -10,9 +10,8 @@ void RequirePostNormNetwork(const Hyperparameters& h, TensorTable& table) {
   if (h.token_types > 0) table.Require("token_types.weight", {h.model_dim, h.token_types});
   RequireLayerNorm(table, "token_embd_norm", h.model_dim);
   for (std::int64_t i = 0; i < h.layers; ++i) {
-    for (const char* name : {"attn_q", "attn_k", "attn_v", "attn_output"}) {
-      RequireLinear(table, name, h.model_dim, h.model_dim, i);
-    }
+    for (const char* name : {"attn_q", "attn_k", "attn_v"}) RequireLinear(table, name, h.model_dim, h.query_dim(), i);
+    RequireLinear(table, "attn_output", h.query_dim(), h.model_dim, i);
     RequireLayerNorm(table, "attn_output_norm", h.model_dim, i);
     RequireLinear(table, "ffn_up", h.model_dim, h.feed_forward_dim, i);
     RequireLinear(table, "ffn_down", h.feed_forward_dim, h.model_dim, i);

@@ -7,6 +7,7 @@ trap 'rm -rf "$work"' EXIT
 readme="$PUNT_SOURCE_DIR/README.md"
 mkdir -p "$work/build/release"
 ln -s "$PUNT" "$work/build/release/punt"
+ln -s "$PUNT_SOURCE_DIR/tests" "$work/tests"
 
 commands=$(awk '/^```sh$/{on=1; next} /^```$/{on=0} on' "$readme")
 count=0

@@ -2,6 +2,7 @@
 // and, unless asked for, no shift applied.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <memory>
@@ -95,6 +96,12 @@ std::vector<Position> Rows(std::size_t length, bool shifted) {
   return rows;
 }
 
+/// In the order of names, as the format's own library writes files.
+void WriteByName(const std::string& file, std::vector<SafetensorsTensor>& tensors) {
+  std::sort(tensors.begin(), tensors.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  WriteSafetensors(file, tensors);
+}
+
 int Run(const LogitsFlags& flags) {
   const std::atomic<bool>& interrupted = InstallInterruptHandlers();
   const Network network(OpenModelFiles(flags.model), {.device = flags.device});
@@ -125,8 +132,8 @@ int Run(const LogitsFlags& flags) {
     maps.push_back(std::move(probabilities.front().values));
     attention.push_back({.name = c.name, .shape = {hyper.heads, length, length}, .values = maps.back()});
   }
-  WriteSafetensors(flags.out, logits);
-  if (!flags.attention.empty()) WriteSafetensors(flags.attention, attention);
+  WriteByName(flags.out, logits);
+  if (!flags.attention.empty()) WriteByName(flags.attention, attention);
   fmt::print(stderr, "punt: wrote the logits of {} cases to {}\n", cases.size(), flags.out);
   return 0;
 }

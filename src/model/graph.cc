@@ -162,6 +162,11 @@ ggml_tensor* Graph::AttendRun(const Run& run, ggml_tensor* q, ggml_tensor* k, gg
   ggml_tensor* values = part(v, run.first_key, run.keys);
   const float scale = 1.0f / std::sqrt(static_cast<float>(hyper_.head_dim));
 
+  if (shape_.fused_attention && run.mask == nullptr && !KeepsAttention()) {
+    ggml_tensor* fused = ggml_flash_attn_ext(context_, queries, keys, values, nullptr, scale, 0.0f, 0.0f);
+    ggml_prec_set_acc(fused, GGML_PREC_F32);
+    return ggml_reshape_2d(context_, fused, hyper_.query_dim(), run.queries * run.sequences);
+  }
   ggml_tensor* weights = ggml_mul_mat(context_, keys, queries);  // [keys, queries, H, sequences]
   weights = ggml_soft_max_ext(context_, weights, run.mask, scale, 0.0f);
   if (KeepsAttention()) {

@@ -33,6 +33,7 @@ struct SequenceShape {
 struct GraphShape {
   std::vector<SequenceShape> sequences;
   std::vector<int> attention_layers;  // whose attention probabilities are kept, ascending
+  bool fused_attention = false;       // one operation instead of three where probabilities are not kept
 
   bool operator==(const GraphShape&) const = default;
   std::int64_t tokens() const;

@@ -132,7 +132,7 @@ bool Sees(const Sequence& sequence, std::int64_t block, std::int64_t query, std:
 class NetworkRunner::Impl {
  public:
   Impl(const Network& network, const NetworkRunnerOptions& options)
-      : network_(network), backends_(OpenBackends(options)), bodies_(Raw()), heads_(Raw()) {}
+      : network_(network), options_(options), backends_(OpenBackends(options)), bodies_(Raw()), heads_(Raw()) {}
 
   std::vector<float> Hidden(std::span<const Sequence> sequences, std::span<const int> attention_layers,
                             std::vector<AttentionProbabilities>* attention) {
@@ -140,6 +140,7 @@ class NetworkRunner::Impl {
     for (const Sequence& s : sequences) {
       shape.sequences.push_back({.tokens = std::ssize(s.tokens), .rows = std::ssize(s.rows), .is_masked = IsMasked(s)});
     }
+    shape.fused_attention = options_.fused_attention;
     shape.attention_layers.assign(attention_layers.begin(), attention_layers.end());
     if (shape.rows() == 0 && attention_layers.empty()) return {};
     Built& built = bodies_.Prepare(shape, [this](const GraphShape& s) { return BuildBody(s); });
@@ -331,6 +332,7 @@ class NetworkRunner::Impl {
   }
 
   const Network& network_;
+  const NetworkRunnerOptions options_;
   std::unique_ptr<ggml_threadpool, ThreadpoolDelete> pool_;
   std::vector<std::unique_ptr<ggml_backend, BackendDelete>> backends_;
   GraphStore bodies_;

@@ -19,7 +19,7 @@ refuses "needs shadow rows" generate --model "$golden/dream" hello --length 8 --
 # ---- a folder and its GGUF file give the same text; so do any threads
 accepts $llada "the " --length 20 --seed 3
 text=$out
-accepts $llada "the " --length 20 --seed 3 --threads 3
+accepts generate --model "$golden/llada" --threads 3 "the " --length 20 --seed 3
 [ "$out" = "$text" ] || fail "three threads give another text"
 accepts convert "$golden/llada" f32.gguf --type f32
 accepts generate --model f32.gguf --threads 1 "the " --length 20 --seed 3

@@ -94,11 +94,11 @@ accepts generate --model toy:markov,length=5,vocab=1
 
 # ---- JSON
 accepts generate ab --model $small --json --seed 3
-for key in text tokens prompt_tokens steps nfe row_passes tokens_per_forward seconds planner seed stop; do
+for key in text tokens prompt_tokens steps nfe row_passes tokens_per_forward seconds planner seed stop peak_memory_bytes; do
   [[ $out == *"\"$key\":"* ]] || fail "no key $key in $out"
 done
 [ "$(grep -o '"[a-z_]*":' out | tr '\n' ' ')" = \
-  '"text": "tokens": "prompt_tokens": "steps": "nfe": "base": "test": "total": "row_passes": "tokens_per_forward": "seconds": "planner": "seed": "stop": ' ] \
+  '"text": "tokens": "prompt_tokens": "steps": "nfe": "base": "test": "total": "row_passes": "tokens_per_forward": "seconds": "planner": "seed": "stop": "peak_memory_bytes": ' ] \
   || fail "keys of --json: $(grep -o '"[a-z_]*":' out | tr '\n' ' ')"
 [ "$(field prompt_tokens)" = 2 ] && [ "$(field seed)" = 3 ] && [ "$(field stop)" = '"full"' ] || fail "values: $out"
 [[ $(field planner) == '"punt:epsilon='* ]] || fail "the planner is not written out: $out"

@@ -62,7 +62,8 @@ Case ReadCase(const nlohmann::json& item, const std::string& where, const Hyperp
     BadInput("{}.input_ids has {} tokens, the model takes {}", where, c.tokens.size(), hyper.context_length);
   }
   if (item.contains("token_type_ids") && !item["token_type_ids"].is_null()) {
-    c.types = ReadTokens(item["token_type_ids"], where + ".token_type_ids", std::max<std::int64_t>(hyper.token_types, 1));
+    c.types =
+        ReadTokens(item["token_type_ids"], where + ".token_type_ids", std::max<std::int64_t>(hyper.token_types, 1));
     if (c.types.size() != c.tokens.size()) BadInput("{}.token_type_ids must be as long as input_ids", where);
   }
   if (item.contains("block_length")) {
@@ -80,7 +81,8 @@ std::vector<Case> ReadCases(const std::string& file, const Hyperparameters& hype
   if (!in) BadInput("cannot read '{}'", file);
   const nlohmann::json root = nlohmann::json::parse(in, nullptr, false);
   if (root.is_discarded()) BadInput("{}: not JSON", file);
-  if (!root.is_object() || !root.contains("cases") || !root["cases"].is_array()) BadInput("{}: 'cases' is missing", file);
+  if (!root.is_object() || !root.contains("cases") || !root["cases"].is_array())
+    BadInput("{}: 'cases' is missing", file);
   std::vector<Case> cases;
   for (const nlohmann::json& item : root["cases"]) {
     cases.push_back(ReadCase(item, fmt::format("{}: cases[{}]", file, cases.size()), hyper));
@@ -122,8 +124,8 @@ int Run(const LogitsFlags& flags) {
         .tokens = c.tokens, .rows = rows, .shadow_of = {}, .types = c.types, .attention_block = c.attention_block};
     std::vector<AttentionProbabilities> probabilities;
     const bool wants_attention = !flags.attention.empty();
-    const std::vector<float> hidden = runner.Hidden({&sequence, 1}, {&last, wants_attention ? 1u : 0u},
-                                                    wants_attention ? &probabilities : nullptr);
+    const std::vector<float> hidden =
+        runner.Hidden({&sequence, 1}, {&last, wants_attention ? 1u : 0u}, wants_attention ? &probabilities : nullptr);
     values.emplace_back(rows.size() * static_cast<std::size_t>(hyper.vocab_size));
     runner.Logits(hidden, values.back());
     const auto length = std::ssize(c.tokens);

@@ -43,7 +43,8 @@ inline std::vector<GoldenCase> GoldenCases(const std::string& folder) {
   const nlohmann::json inputs = ReadJson(GoldenFolder(folder) / "inputs.json");
   for (const auto& item : inputs["cases"]) {
     GoldenCase c{.name = item["name"], .kind = item["kind"], .tokens = item["input_ids"]};
-    if (item.contains("token_type_ids") && !item["token_type_ids"].is_null()) c.types = item["token_type_ids"].get<std::vector<Token>>();
+    if (item.contains("token_type_ids") && !item["token_type_ids"].is_null())
+      c.types = item["token_type_ids"].get<std::vector<Token>>();
     if (item.contains("block_length") && !item["block_length"].is_null()) c.attention_block = item["block_length"];
     cases.push_back(std::move(c));
   }

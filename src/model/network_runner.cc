@@ -14,7 +14,7 @@
 namespace punt {
 namespace {
 
-constexpr std::size_t kKeptGraphs = 24;   // PUNT asks for other rows in every pass: shapes come and go
+constexpr std::size_t kKeptGraphs = 24;             // PUNT asks for other rows in every pass: shapes come and go
 constexpr double kKeptInTraining = 1 - 0.15 * 0.8;  // ESM-2: share of residues that were not zeroed
 
 struct BackendDelete {
@@ -89,7 +89,8 @@ class GraphStore {
     }
     ggml_backend_sched_reset(scheduler_.get());
     // The graph may have been placed before, in memory that others used since: it is placed anew.
-    for (ggml_tensor* t = ggml_get_first_tensor(built.context.get()); t; t = ggml_get_next_tensor(built.context.get(), t)) {
+    for (ggml_tensor* t = ggml_get_first_tensor(built.context.get()); t;
+         t = ggml_get_next_tensor(built.context.get(), t)) {
       t->data = nullptr;
       t->buffer = nullptr;
     }
@@ -168,9 +169,10 @@ class NetworkRunner::Impl {
     // A row of a network with damaged weights is not finite anywhere: one number tells.
     for (std::size_t row = 0; row < rows; ++row) {
       if (!std::isfinite(logits[row * logits.size() / rows])) {
-        throw Error(ErrorCode::kFailed, fmt::format("{}: the forward pass gave {}; weights may be damaged (punt inspect "
-                                                    "--check looks for it)",
-                                                    network_.metadata().origin(), logits[row * logits.size() / rows]));
+        throw Error(ErrorCode::kFailed,
+                    fmt::format("{}: the forward pass gave {}; weights may be damaged (punt inspect "
+                                "--check looks for it)",
+                                network_.metadata().origin(), logits[row * logits.size() / rows]));
       }
     }
   }
@@ -339,11 +341,12 @@ class NetworkRunner::Impl {
   GraphStore heads_;
 };
 
-NetworkRunner::NetworkRunner(const Network& network, const NetworkRunnerOptions& options) : impl_(std::make_unique<Impl>(network, options)) {}
+NetworkRunner::NetworkRunner(const Network& network, const NetworkRunnerOptions& options)
+    : impl_(std::make_unique<Impl>(network, options)) {}
 NetworkRunner::~NetworkRunner() = default;
 
 std::vector<float> NetworkRunner::Hidden(std::span<const Sequence> sequences, std::span<const int> attention_layers,
-                                  std::vector<AttentionProbabilities>* attention) {
+                                         std::vector<AttentionProbabilities>* attention) {
   return impl_->Hidden(sequences, attention_layers, attention);
 }
 

@@ -6,7 +6,7 @@
 namespace punt {
 namespace {
 
-constexpr double kLogitBound = 5e-4;      // of a float32 engine; the references' own noise is below 3e-5
+constexpr double kLogitBound = 5e-4;  // of a float32 engine; the references' own noise is below 3e-5
 constexpr double kAttentionBound = 1e-5;
 
 // Where the inputs and the logits of a folder are: some share them.

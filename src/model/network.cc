@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "model/devices.h"
+#include "weights/ggml_log.h"
 
 namespace punt {
 namespace {
@@ -68,6 +69,7 @@ Network::Network(std::unique_ptr<WeightSource> source, const NetworkOptions& opt
       hyper_(ReadHyperparameters(*row_, source_->metadata())),
       table_(*source_),
       mask_token_(ReadMaskToken(source_->metadata(), hyper_.vocab_size)) {
+  const GgmlLogCapture silence;  // ggml names every tensor it repacks
   row_->require(hyper_, table_);
   ggml_backend_dev_t device = FindDevice(options.device);
   if (device != CpuDevice()) devices_.push_back(device);

@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "model/devices.h"
+#include "weights/ggml_log.h"
 
 namespace punt {
 namespace {
@@ -181,6 +182,7 @@ class NetworkRunner::Impl {
 
  private:
   std::vector<std::unique_ptr<ggml_backend, BackendDelete>> OpenBackends(const NetworkRunnerOptions& options) {
+    const GgmlLogCapture silence;
     std::vector<std::unique_ptr<ggml_backend, BackendDelete>> backends;
     for (ggml_backend_dev_t device : network_.devices()) {
       ggml_backend_t backend = ggml_backend_dev_init(device, nullptr);

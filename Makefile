@@ -7,11 +7,12 @@
 #   make test-tsan   the tests under ThreadSanitizer
 #   make test-clang  the tests, built with clang
 #   make lint        check formatting
+#   make fuzz        a minute of libFuzzer on every parser of outside bytes
 #   make tidy        clang-tidy (several minutes)
 #   make bench       speed of the inner loops against a plain memory read, and of whole steps
 #   make exactness   regenerate docs/exactness.md and its pictures (several minutes)
 #   make install     install to PREFIX (default /usr/local)
-.PHONY: all demo test test-asan test-tsan test-clang lint tidy format bench exactness install deps clean
+.PHONY: all demo test test-asan test-tsan test-clang lint tidy fuzz format bench exactness install deps clean
 
 PREFIX ?= /usr/local
 
@@ -39,6 +40,9 @@ test-clang: deps
 lint:
 	@scripts/install-deps lint
 	@scripts/lint
+
+fuzz:
+	@scripts/fuzz
 
 tidy: deps
 	@scripts/install-deps lint

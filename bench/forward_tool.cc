@@ -51,9 +51,10 @@ int Main(int argc, char** argv) {
   const int threads = argc > 3 ? std::stoi(argv[3]) : static_cast<int>(std::thread::hardware_concurrency());
   const int repeats = argc > 4 ? std::stoi(argv[4]) : 3;
   const auto begin = std::chrono::steady_clock::now();
-  const Network network(OpenModelFiles(argv[1]), {.device = argc > 5 ? argv[5] : "cpu"});
+  const Network network(OpenModelFiles(argv[1]),
+                        {.device = argc > 5 ? argv[5] : "cpu", .repack = std::getenv("NOREPACK") == nullptr});
   const double load = Seconds(begin);
-  NetworkRunner runner(network, {.threads = threads});
+  NetworkRunner runner(network, {.threads = threads, .fused_attention = std::getenv("NOFUSE") == nullptr});
   std::vector<float> logits;
   std::istringstream list(argv[2]);
   for (std::string item; std::getline(list, item, ',');) {

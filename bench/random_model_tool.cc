@@ -138,7 +138,8 @@ class RandomSource : public WeightSource {
     }
     const float scale = 1.0f / std::sqrt(static_cast<float>(info.shape[0]));
     const std::size_t begin = index * 7919;
-    for (std::size_t i = 0; i < count; ++i) values[i] = scale * pool_[(begin + i + i / pool_.size() * 31) % pool_.size()];
+    for (std::size_t i = 0; i < count; ++i)
+      values[i] = scale * pool_[(begin + i + i / pool_.size() * 31) % pool_.size()];
   }
 
  private:

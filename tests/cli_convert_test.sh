@@ -5,30 +5,6 @@
 source "$PUNT_SOURCE_DIR/tests/cli_testing.sh"
 golden=$PUNT_SOURCE_DIR/tests/golden
 
-# run ARGS...: sets $code, $out, $err
-run() {
-  "$PUNT" "$@" >out 2>err </dev/null
-  code=$?
-  out=$(cat out)
-  err=$(cat err)
-}
-
-accepts() {
-  run "$@"
-  [ "$code" -eq 0 ] || fail "exit code $code: $* -> $err"
-}
-
-# refuses "part of the message" ARGS...: exit 2, one line on stderr, nothing on stdout
-refuses() {
-  local message=$1
-  shift
-  run "$@"
-  [ "$code" -eq 2 ] || fail "exit code $code instead of 2: $*"
-  [ -z "$out" ] || fail "output with an error: $* -> $out"
-  [ "$(wc -l <err)" -eq 1 ] || fail "not one line: $* -> $err"
-  [[ $err == "punt: "*"$message"* ]] || fail "message of '$*' is '$err', expected '$message'"
-}
-
 # ---- help
 for command in convert inspect; do
   accepts $command --help

@@ -4,35 +4,6 @@
 
 source "$PUNT_SOURCE_DIR/tests/cli_testing.sh"
 
-# run ARGS...: sets $code, $out, $err (files out, err)
-run() {
-  "$PUNT" "$@" >out 2>err </dev/null
-  code=$?
-  out=$(cat out)
-  err=$(cat err)
-}
-
-# refuses "part of the message" ARGS...: exit 2, one line "punt: ..." on stderr, nothing on stdout
-refuses() {
-  local message=$1
-  shift
-  run "$@"
-  [ "$code" -eq 2 ] || fail "exit code $code instead of 2: $*"
-  [ -z "$out" ] || fail "output with an error: $* -> $out"
-  [ "$(wc -l <err)" -eq 1 ] || fail "not one line: $* -> $err"
-  [[ $err == "punt: "* ]] || fail "no prefix: $* -> $err"
-  [[ $err == *"$message"* ]] || fail "message of '$*' is '$err', expected '$message'"
-}
-
-# accepts ARGS...: exit 0
-accepts() {
-  run "$@"
-  [ "$code" -eq 0 ] || fail "exit code $code: $* -> $err"
-}
-
-# field NAME: the raw value of a top-level key in a one-line JSON object on $out
-field() { sed -E 's/.*"'"$1"'":("([^"\\]|\\.)*"|\[[^]]*\]|\{[^}]*\}|[^,}]*).*/\1/' <<<"$out"; }
-
 has_escapes() { grep -q $'\x1b' "$1"; }
 
 small=toy:markov,length=12,vocab=4,seed=1
@@ -123,11 +94,11 @@ accepts generate --model toy:markov,length=5,vocab=1
 
 # ---- JSON
 accepts generate ab --model $small --json --seed 3
-for key in text tokens prompt_tokens steps nfe row_passes tokens_per_forward seconds planner seed stop; do
+for key in text tokens prompt_tokens steps nfe row_passes tokens_per_forward seconds planner seed stop peak_memory_bytes; do
   [[ $out == *"\"$key\":"* ]] || fail "no key $key in $out"
 done
 [ "$(grep -o '"[a-z_]*":' out | tr '\n' ' ')" = \
-  '"text": "tokens": "prompt_tokens": "steps": "nfe": "base": "test": "total": "row_passes": "tokens_per_forward": "seconds": "planner": "seed": "stop": ' ] \
+  '"text": "tokens": "prompt_tokens": "steps": "nfe": "base": "test": "total": "row_passes": "tokens_per_forward": "seconds": "planner": "seed": "stop": "peak_memory_bytes": ' ] \
   || fail "keys of --json: $(grep -o '"[a-z_]*":' out | tr '\n' ' ')"
 [ "$(field prompt_tokens)" = 2 ] && [ "$(field seed)" = 3 ] && [ "$(field stop)" = '"full"' ] || fail "values: $out"
 [[ $(field planner) == '"punt:epsilon='* ]] || fail "the planner is not written out: $out"

@@ -13,17 +13,6 @@ prints() {
   [ "$out" = "$expected" ] || fail "$* printed '$out', expected '$expected'"
 }
 
-# refuses "part of the message" ARGS...: exit 2, one line "punt: ..." on stderr, nothing on stdout
-refuses() {
-  local message=$1
-  shift
-  "$PUNT" "$@" >out 2>err </dev/null
-  [ $? -eq 2 ] || fail "exit code is not 2: $*"
-  [ ! -s out ] || fail "output with an error: $*"
-  [ "$(wc -l <err)" -eq 1 ] || fail "not one line: $* -> $(cat err)"
-  [[ $(cat err) == "punt: "*"$message"* ]] || fail "message of '$*' is '$(cat err)', expected '$message'"
-}
-
 for command in tokenize detokenize; do
   [[ $("$PUNT" $command --help) == *Examples* ]] || fail "help of $command shows no example"
   refuses "--model is required" $command x

@@ -106,8 +106,8 @@ struct PlannerRow {
   std::string_view summary;
   std::span<const ParamRow> params;
   std::shared_ptr<const Planner> (*make)(const Params& params);
-  bool is_scheduled = false;  // may leave the canvas as it is in a step, and ends on its own clock
-  bool remasks = false;       // may take commits back
+  bool is_scheduled = false;   // may leave the canvas as it is in a step, and ends on its own clock
+  bool remasks = false;        // may take commits back
   bool needs_network = false;  // looks inside a network: exact toy models cannot serve it
 };
 

@@ -112,7 +112,9 @@ void PrintDevices(bool json) {
     if (device.kind == "cpu") list.back()["threads"] = std::thread::hardware_concurrency();
     if (json) continue;
     fmt::print("{}\n    {}{}\n", device.name, device.description,
-               device.total_bytes == 0 ? "" : fmt::format(", {:.1f} GiB", static_cast<double>(device.total_bytes) / (1 << 30)));
+               device.total_bytes == 0
+                   ? ""
+                   : fmt::format(", {:.1f} GiB", static_cast<double>(device.total_bytes) / (1 << 30)));
   }
   if (json) PrintJson(list);
 }

@@ -2,6 +2,7 @@
 // and, unless asked for, no shift applied.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <memory>
@@ -61,7 +62,8 @@ Case ReadCase(const nlohmann::json& item, const std::string& where, const Hyperp
     BadInput("{}.input_ids has {} tokens, the model takes {}", where, c.tokens.size(), hyper.context_length);
   }
   if (item.contains("token_type_ids") && !item["token_type_ids"].is_null()) {
-    c.types = ReadTokens(item["token_type_ids"], where + ".token_type_ids", std::max<std::int64_t>(hyper.token_types, 1));
+    c.types =
+        ReadTokens(item["token_type_ids"], where + ".token_type_ids", std::max<std::int64_t>(hyper.token_types, 1));
     if (c.types.size() != c.tokens.size()) BadInput("{}.token_type_ids must be as long as input_ids", where);
   }
   if (item.contains("block_length")) {
@@ -79,7 +81,8 @@ std::vector<Case> ReadCases(const std::string& file, const Hyperparameters& hype
   if (!in) BadInput("cannot read '{}'", file);
   const nlohmann::json root = nlohmann::json::parse(in, nullptr, false);
   if (root.is_discarded()) BadInput("{}: not JSON", file);
-  if (!root.is_object() || !root.contains("cases") || !root["cases"].is_array()) BadInput("{}: 'cases' is missing", file);
+  if (!root.is_object() || !root.contains("cases") || !root["cases"].is_array())
+    BadInput("{}: 'cases' is missing", file);
   std::vector<Case> cases;
   for (const nlohmann::json& item : root["cases"]) {
     cases.push_back(ReadCase(item, fmt::format("{}: cases[{}]", file, cases.size()), hyper));
@@ -93,6 +96,12 @@ std::vector<Position> Rows(std::size_t length, bool shifted) {
   std::iota(rows.begin(), rows.end(), shifted ? -1 : 0);
   if (!rows.empty()) rows.front() = 0;
   return rows;
+}
+
+/// In the order of names, as the format's own library writes files.
+void WriteByName(const std::string& file, std::vector<SafetensorsTensor>& tensors) {
+  std::sort(tensors.begin(), tensors.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  WriteSafetensors(file, tensors);
 }
 
 int Run(const LogitsFlags& flags) {
@@ -115,8 +124,8 @@ int Run(const LogitsFlags& flags) {
         .tokens = c.tokens, .rows = rows, .shadow_of = {}, .types = c.types, .attention_block = c.attention_block};
     std::vector<AttentionProbabilities> probabilities;
     const bool wants_attention = !flags.attention.empty();
-    const std::vector<float> hidden = runner.Hidden({&sequence, 1}, {&last, wants_attention ? 1u : 0u},
-                                                    wants_attention ? &probabilities : nullptr);
+    const std::vector<float> hidden =
+        runner.Hidden({&sequence, 1}, {&last, wants_attention ? 1u : 0u}, wants_attention ? &probabilities : nullptr);
     values.emplace_back(rows.size() * static_cast<std::size_t>(hyper.vocab_size));
     runner.Logits(hidden, values.back());
     const auto length = std::ssize(c.tokens);
@@ -125,8 +134,8 @@ int Run(const LogitsFlags& flags) {
     maps.push_back(std::move(probabilities.front().values));
     attention.push_back({.name = c.name, .shape = {hyper.heads, length, length}, .values = maps.back()});
   }
-  WriteSafetensors(flags.out, logits);
-  if (!flags.attention.empty()) WriteSafetensors(flags.attention, attention);
+  WriteByName(flags.out, logits);
+  if (!flags.attention.empty()) WriteByName(flags.attention, attention);
   fmt::print(stderr, "punt: wrote the logits of {} cases to {}\n", cases.size(), flags.out);
   return 0;
 }

@@ -1,6 +1,7 @@
 #include "app/generate_report.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -9,6 +10,13 @@
 namespace punt {
 
 namespace {
+
+/// The largest resident size of this process so far, mapped weights included.
+std::int64_t PeakMemory() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
+}
 
 bool IsEnd(const DenoiserInfo& info, Token token) {
   return std::find(info.eos_tokens.begin(), info.eos_tokens.end(), token) != info.eos_tokens.end();
@@ -56,7 +64,8 @@ std::string ResultJson(const GenerateResult& result, const ReportContext& contex
       {"seconds", result.seconds},
       {"planner", context.planner},
       {"seed", context.seed},
-      {"stop", Name(result.stop)}};
+      {"stop", Name(result.stop)},
+      {"peak_memory_bytes", PeakMemory()}};
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

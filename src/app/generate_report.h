@@ -23,7 +23,8 @@ struct ReportContext {
 
 /// One JSON object on one line:
 /// {"text","tokens","prompt_tokens","steps","nfe":{"base","test","total"},"row_passes","tokens_per_forward",
-///  "seconds","planner","seed","stop"}. Tokens are those of the whole canvas, text is what ResultText gives.
+///  "seconds","planner","seed","stop","peak_memory_bytes"}. Tokens are those of the whole canvas, text is what
+///  ResultText gives.
 std::string ResultJson(const GenerateResult& result, const ReportContext& context);
 
 /// The text, given parts included, up to the end of sequence. Positions that are still masked (after a limit or a

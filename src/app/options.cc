@@ -1,12 +1,12 @@
 #include "app/options.h"
 
-#include <algorithm>
-#include <thread>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <thread>
 
 #include "base/check.h"
 

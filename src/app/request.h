@@ -28,8 +28,9 @@ struct InfillPart {
 /// "ab[MASK:12]cd" -> "ab", 12 masks, "cd". Throws Error on a hole without end or with a bad count.
 std::vector<InfillPart> ParseInfill(std::string_view text);
 
-/// The tokens, masks included, between what the tokenizer puts before and behind a text. Throws Error when they do not fit the model, when a text cannot be
-/// expressed in its vocabulary or is not UTF-8, or when the request contradicts itself.
+/// The tokens, masks included, between what the tokenizer puts before and behind a text. Throws Error when they do not
+/// fit the model, when a text cannot be expressed in its vocabulary or is not UTF-8, or when the request contradicts
+/// itself.
 std::vector<Token> BuildCanvas(const CanvasRequest& request, const Model& model);
 
 }  // namespace punt

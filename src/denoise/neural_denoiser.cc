@@ -134,10 +134,8 @@ class NeuralSession : public DenoiserSession {
     }
     std::vector<Sequence> sequences;
     for (const Input& input : inputs) {
-      sequences.push_back({.tokens = input.tokens,
-                           .rows = input.columns,
-                           .shadow_of = input.shadows,
-                           .mask_ratio = input.mask_ratio});
+      sequences.push_back(
+          {.tokens = input.tokens, .rows = input.columns, .shadow_of = input.shadows, .mask_ratio = input.mask_ratio});
       CountRowPasses(std::ssize(input.tokens));
     }
     std::vector<AttentionProbabilities> attention;
@@ -155,7 +153,8 @@ class NeuralSession : public DenoiserSession {
       if (is_guided()) passes[i]->unconditional = take(passes[i]->rows().size());
       if (!queries[i].keep_attention) continue;
       const std::size_t first = i * static_cast<std::size_t>(PassesPerQuery()) * layers.size();
-      passes[i]->attention = MeanAttention(std::span(attention).subspan(first, layers.size()), queries[i].canvas.size());
+      passes[i]->attention =
+          MeanAttention(std::span(attention).subspan(first, layers.size()), queries[i].canvas.size());
     }
     return {passes.begin(), passes.end()};
   }
@@ -216,8 +215,8 @@ class NeuralSession : public DenoiserSession {
   using RowSpans = std::vector<std::span<const float>>;
 
   struct Input {
-    std::vector<Token> tokens;       // canvas and shadows
-    std::vector<Position> columns;   // whose hidden states the rows are read from
+    std::vector<Token> tokens;      // canvas and shadows
+    std::vector<Position> columns;  // whose hidden states the rows are read from
     std::vector<Position> shadows;
     double mask_ratio = -1;
   };
@@ -342,7 +341,7 @@ class NeuralSession : public DenoiserSession {
   const Ledger ledger_;
   NetworkRunner runner_;
   RowWorkers workers_;
-  std::vector<float> first_;   // portions of logits
+  std::vector<float> first_;  // portions of logits
   std::vector<float> second_;
   std::vector<float> other_;
   std::vector<float> states_;

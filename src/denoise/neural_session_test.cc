@@ -167,7 +167,8 @@ TEST(NeuralSession, ShadowsLeaveTheOtherRowsAlone) {
       return DenseRows(*session, session->Forward({&query, 1}).front(), asked);
     };
     const std::vector<double> all = shadowed(shadows, rows);
-    EXPECT_LE(LargestGap(std::span(all).first(24 * vocab), RowsOf(*golden, {}, canvas)), 1e-5) << folder;
+    // Attention under a mask takes another kernel.
+    EXPECT_LE(LargestGap(std::span(all).first(24 * vocab), RowsOf(*golden, {}, canvas)), 5e-5) << folder;
     for (std::size_t i = 0; i < shadows.size(); ++i) {
       const auto shadow = std::span(all).subspan((24 + i) * vocab, vocab);
       const auto real = std::span(all).subspan(static_cast<std::size_t>(shadows[i]) * vocab, vocab);

@@ -45,9 +45,9 @@ std::vector<Token> NeverGenerated(const Hyperparameters& hyper) {
 }
 
 Model OpenNetwork(std::string_view name, const ModelOptions& options) {
-  auto network = std::make_shared<const Network>(
-      OpenModelFiles(std::filesystem::path(name)),
-      NetworkOptions{.device = options.device, .gpu_layers = options.gpu_layers});
+  auto network =
+      std::make_shared<const Network>(OpenModelFiles(std::filesystem::path(name)),
+                                      NetworkOptions{.device = options.device, .gpu_layers = options.gpu_layers});
   const Vocabulary vocabulary = OpenVocabulary(network->metadata());
   const Hyperparameters& hyper = network->hyper();
   DenoiserInfo info{.name = std::string(name),
@@ -88,7 +88,8 @@ Model OpenToy(std::string_view name) {
 Model OpenModel(std::string_view name, const ModelOptions& options) {
   if (name.starts_with(kToyPrefix)) return OpenToy(name);
   if (!std::filesystem::exists(std::filesystem::path(name))) {
-    BadInput("unknown model '{}'; valid: a GGUF file, a Hugging Face folder, toy:{}", name, fmt::join(ToyKinds(), ", toy:"));
+    BadInput("unknown model '{}'; valid: a GGUF file, a Hugging Face folder, toy:{}", name,
+             fmt::join(ToyKinds(), ", toy:"));
   }
   return OpenNetwork(name, options);
 }

@@ -26,9 +26,9 @@ namespace punt {
 namespace {
 
 /// In the order in which kinds are run.
-using Requests = std::variant<std::span<const ProposalRequest>, std::span<const DivergenceRequest>,
-                              std::span<const LogProbRequest>, std::span<const TokenProbRequest>,
-                              std::span<const AttentionRequest>, std::span<const Query>>;
+using Requests =
+    std::variant<std::span<const ProposalRequest>, std::span<const DivergenceRequest>, std::span<const LogProbRequest>,
+                 std::span<const TokenProbRequest>, std::span<const AttentionRequest>, std::span<const Query>>;
 
 struct Call {
   int participant = 0;

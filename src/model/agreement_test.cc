@@ -1,5 +1,5 @@
 // The same GGUF file through libllama's own graph and through ours: two implementations of one architecture over the
-// same kernels. Flash attention is off on their side, as it is on ours.
+// same kernels. Flash attention is off on their side; ours is fused where nothing is masked, which rounds otherwise.
 //
 // From 32 tokens on libllama multiplies through BLAS where ggml has it: in float32, while the kernels round activations
 // to f16 or q8_0 for weights of these types. That costs no more than what the types themselves cost; see kCases.
@@ -73,6 +73,7 @@ std::vector<float> LlamaLogits(llama_model* model, std::vector<Token> tokens) {
 struct Case {
   const char* folder;
   const char* type;
+  double short_bound;
   double long_bound;  // for kBlasLength tokens and more, about 1.5 times what was measured; 0: not compared
 };
 
@@ -104,18 +105,19 @@ TEST_P(Agreement, EveryLogitOfEveryLength) {
     if (is_long && GetParam().long_bound == 0) continue;
     const GoldenCase c{.name = "", .kind = "", .tokens = RandomTokens(length, network.hyper().vocab_size)};
     const double difference = LargestDifference(LogitsOf(runner, network, c), LlamaLogits(model.get(), c.tokens));
-    EXPECT_LE(difference, is_long ? GetParam().long_bound : kBound) << length << " tokens";
+    EXPECT_LE(difference, is_long ? GetParam().long_bound : GetParam().short_bound) << length << " tokens";
     largest[is_long] = std::max(largest[is_long], difference);
   }
   RecordProperty("short", std::to_string(largest[0]));
   RecordProperty("long", std::to_string(largest[1]));
 }
 
-// Measured for f32: 3.1e-5. In a quantised mixture of experts a rounding chooses other experts here and there.
+// Measured: f32 3.2e-5; short f16 3e-3, where a rounding of activations may go the other way; short q8_0 below 1e-6.
+// In a quantised mixture of experts a rounding chooses other experts here and there.
 constexpr Case kCases[] = {
-    {"llada", "f32", kBound}, {"dream", "f32", kBound}, {"llada_moe", "f32", kBound},
-    {"llada", "f16", 0.06},   {"dream", "f16", 0.03},   {"llada_moe", "f16", 0.02},
-    {"llada", "q8_0", 1.1},   {"dream", "q8_0", 0.9},   {"llada_moe", "q8_0", 0},
+    {"llada", "f32", kBound, kBound}, {"dream", "f32", kBound, kBound}, {"llada_moe", "f32", kBound, kBound},
+    {"llada", "f16", 5e-3, 0.06},     {"dream", "f16", 5e-3, 0.03},     {"llada_moe", "f16", 5e-3, 0.02},
+    {"llada", "q8_0", kBound, 1.4},   {"dream", "q8_0", kBound, 0.9},   {"llada_moe", "q8_0", kBound, 0},
 };
 
 INSTANTIATE_TEST_SUITE_P(Golden, Agreement, ::testing::ValuesIn(kCases),

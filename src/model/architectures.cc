@@ -9,7 +9,8 @@
 namespace punt {
 
 std::span<const ArchitectureRow> Architectures() {
-  static const std::array kRows = {kLladaRow, kDreamRow, kLladaMoeRow, kLlada2MoeRow, kEsm2Row, kBertRow, kDistilbertRow};
+  static const std::array kRows = {kLladaRow, kDreamRow, kLladaMoeRow,  kLlada2MoeRow,
+                                   kEsm2Row,  kBertRow,  kDistilbertRow};
   return kRows;
 }
 

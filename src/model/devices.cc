@@ -18,9 +18,12 @@ std::string Lower(std::string_view text) {
 
 std::string Kind(ggml_backend_dev_t device) {
   switch (ggml_backend_dev_type(device)) {
-    case GGML_BACKEND_DEVICE_TYPE_CPU: return "cpu";
-    case GGML_BACKEND_DEVICE_TYPE_ACCEL: return "accelerator";
-    default: return "gpu";
+    case GGML_BACKEND_DEVICE_TYPE_CPU:
+      return "cpu";
+    case GGML_BACKEND_DEVICE_TYPE_ACCEL:
+      return "accelerator";
+    default:
+      return "gpu";
   }
 }
 

@@ -11,9 +11,9 @@
 namespace punt {
 
 struct DeviceInfo {
-  std::string name;         // what --device takes: cpu, blas, cuda0, vulkan0, ...
+  std::string name;  // what --device takes: cpu, blas, cuda0, vulkan0, ...
   std::string description;
-  std::string kind;         // cpu, accelerator, gpu
+  std::string kind;  // cpu, accelerator, gpu
   std::size_t free_bytes = 0;
   std::size_t total_bytes = 0;
 };

@@ -48,7 +48,8 @@ Graph::Graph(ggml_context* context, const Hyperparameters& hyper, const TensorTa
   for (const SequenceShape& sequence : shape.sequences) {
     const bool masked = sequence.is_masked;
     inputs_.masks.push_back(masked ? Input(GGML_TYPE_F32, sequence.tokens, sequence.tokens, "mask") : nullptr);
-    inputs_.asked_masks.push_back(masked ? Input(GGML_TYPE_F32, sequence.tokens, sequence.rows, "asked_mask") : nullptr);
+    inputs_.asked_masks.push_back(masked ? Input(GGML_TYPE_F32, sequence.tokens, sequence.rows, "asked_mask")
+                                         : nullptr);
   }
 }
 
@@ -153,8 +154,9 @@ ggml_tensor* Graph::Attend(ggml_tensor* q, ggml_tensor* k, ggml_tensor* v) {
 ggml_tensor* Graph::AttendRun(const Run& run, ggml_tensor* q, ggml_tensor* k, ggml_tensor* v) {
   // [head_dim, heads, N] -> this run's [head_dim, heads, tokens, sequences] -> [head_dim, tokens, heads, sequences]
   const auto part = [&](ggml_tensor* x, std::int64_t first, std::int64_t count) {
-    ggml_tensor* view = ggml_view_4d(context_, x, x->ne[0], x->ne[1], count, run.sequences, x->nb[1], x->nb[2],
-                                     x->nb[2] * static_cast<std::size_t>(count), x->nb[2] * static_cast<std::size_t>(first));
+    ggml_tensor* view =
+        ggml_view_4d(context_, x, x->ne[0], x->ne[1], count, run.sequences, x->nb[1], x->nb[2],
+                     x->nb[2] * static_cast<std::size_t>(count), x->nb[2] * static_cast<std::size_t>(first));
     return ggml_permute(context_, view, 0, 2, 1, 3);
   };
   ggml_tensor* queries = part(q, run.first_query, run.queries);
@@ -162,6 +164,11 @@ ggml_tensor* Graph::AttendRun(const Run& run, ggml_tensor* q, ggml_tensor* k, gg
   ggml_tensor* values = part(v, run.first_key, run.keys);
   const float scale = 1.0f / std::sqrt(static_cast<float>(hyper_.head_dim));
 
+  if (shape_.fused_attention && run.mask == nullptr && !KeepsAttention()) {
+    ggml_tensor* fused = ggml_flash_attn_ext(context_, queries, keys, values, nullptr, scale, 0.0f, 0.0f);
+    ggml_prec_set_acc(fused, GGML_PREC_F32);
+    return ggml_reshape_2d(context_, fused, hyper_.query_dim(), run.queries * run.sequences);
+  }
   ggml_tensor* weights = ggml_mul_mat(context_, keys, queries);  // [keys, queries, H, sequences]
   weights = ggml_soft_max_ext(context_, weights, run.mask, scale, 0.0f);
   if (KeepsAttention()) {

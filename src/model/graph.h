@@ -23,8 +23,8 @@ namespace punt {
 /// One sequence's share of a batch. Equal shapes make equal graphs.
 struct SequenceShape {
   std::int64_t tokens = 0;
-  std::int64_t rows = 0;     // rows asked
-  bool is_masked = false;    // attention is restricted by a mask, given as an input
+  std::int64_t rows = 0;   // rows asked
+  bool is_masked = false;  // attention is restricted by a mask, given as an input
 
   bool operator==(const SequenceShape&) const = default;
 };
@@ -33,6 +33,7 @@ struct SequenceShape {
 struct GraphShape {
   std::vector<SequenceShape> sequences;
   std::vector<int> attention_layers;  // whose attention probabilities are kept, ascending
+  bool fused_attention = false;       // one operation instead of three where probabilities are not kept
 
   bool operator==(const GraphShape&) const = default;
   std::int64_t tokens() const;
@@ -79,8 +80,8 @@ class Graph {
   ggml_tensor* Factor(std::string_view name);
 
   // ---- attention
-  ggml_tensor* Asked(ggml_tensor* x);                                // rows that go on: all but in the last layer
-  ggml_tensor* Heads(ggml_tensor* x, std::int64_t heads);            // [head_dim, heads, N]
+  ggml_tensor* Asked(ggml_tensor* x);                      // rows that go on: all but in the last layer
+  ggml_tensor* Heads(ggml_tensor* x, std::int64_t heads);  // [head_dim, heads, N]
   ggml_tensor* Rope(ggml_tensor* heads, bool of_queries);
   ggml_tensor* Attend(ggml_tensor* q, ggml_tensor* k, ggml_tensor* v);  // -> [head_dim * H, queries]
 

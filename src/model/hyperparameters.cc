@@ -58,8 +58,8 @@ Hyperparameters ReadCommonHyperparameters(const Metadata& metadata) {
   h.norm_epsilon = Epsilon(metadata, prefix);
   h.rope_dims = CountOr(metadata, prefix + "rope.dimension_count", kMostDims, h.head_dim);
   if (h.rope_dims > h.head_dim || h.rope_dims % 2 != 0) {
-    BadInput("{}: key '{}rope.dimension_count' is {}, must be even and at most the head's {}", metadata.origin(), prefix,
-             h.rope_dims, h.head_dim);
+    BadInput("{}: key '{}rope.dimension_count' is {}, must be even and at most the head's {}", metadata.origin(),
+             prefix, h.rope_dims, h.head_dim);
   }
   h.rope_base = metadata.RealOr(prefix + "rope.freq_base", 10000);
   if (!(h.rope_base > 0) || !std::isfinite(h.rope_base)) {

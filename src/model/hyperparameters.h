@@ -37,10 +37,10 @@ struct Hyperparameters {
   double expert_scale = 1;
   std::int64_t leading_dense_layers = 0;
 
-  bool shift_logits = false;          // the prediction for position i is read at row i - 1
-  bool token_dropout = false;         // ESM-2: masked embeddings are zero, the others rescaled
-  std::int64_t token_types = 0;       // BERT: rows of the segment embedding
-  std::int64_t attention_block = 0;   // block-causal attention in blocks of so many positions; 0: all see all
+  bool shift_logits = false;         // the prediction for position i is read at row i - 1
+  bool token_dropout = false;        // ESM-2: masked embeddings are zero, the others rescaled
+  std::int64_t token_types = 0;      // BERT: rows of the segment embedding
+  std::int64_t attention_block = 0;  // block-causal attention in blocks of so many positions; 0: all see all
 
   std::int64_t query_dim() const { return heads * head_dim; }
   std::int64_t kv_dim() const { return kv_heads * head_dim; }

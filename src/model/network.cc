@@ -1,12 +1,15 @@
 #include "model/network.h"
 
 #include <ggml-alloc.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdint>
 
 #include "base/check.h"
 #include "model/devices.h"
+#include "weights/ggml_log.h"
 
 namespace punt {
 namespace {
@@ -27,6 +30,37 @@ Token ReadMaskToken(const Metadata& metadata, std::int64_t vocab_size) {
   return static_cast<Token>(token);
 }
 
+/// A layout of the CPU's own; null when this build has none.
+ggml_backend_buffer_type_t PackedType() {
+  ggml_backend_reg_t registry = ggml_backend_dev_backend_reg(CpuDevice());
+  const auto extra = reinterpret_cast<ggml_backend_dev_get_extra_bufts_t>(
+      ggml_backend_reg_get_proc_address(registry, "ggml_backend_dev_get_extra_bufts"));
+  if (extra == nullptr) return nullptr;
+  ggml_backend_buffer_type_t* types = extra(CpuDevice());
+  return types == nullptr ? nullptr : types[0];
+}
+
+/// Whether the CPU would multiply this weight in that layout. Embeddings are looked up by rows and stay as they are.
+bool CanBePacked(const ggml_tensor* weight, ggml_backend_buffer_type_t type) {
+  if (!ggml_is_quantized(weight->type) || ggml_n_dims(weight) != 2) return false;
+  if (std::string_view(weight->name) == "token_embd.weight") return false;
+  const BufferPtr empty(ggml_backend_buft_alloc_buffer(type, 0));
+  const GgmlContextPtr context(
+      ggml_init({.mem_size = 4 * ggml_tensor_overhead(), .mem_buffer = nullptr, .no_alloc = true}));
+  ggml_tensor* w = ggml_new_tensor_2d(context.get(), weight->type, weight->ne[0], weight->ne[1]);
+  w->buffer = empty.get();
+  ggml_tensor* x = ggml_new_tensor_2d(context.get(), GGML_TYPE_F32, weight->ne[0], 512);
+  return ggml_backend_dev_supports_op(CpuDevice(), ggml_mul_mat(context.get(), w, x));
+}
+
+/// Tells the system that mapped pages are not needed any more; they can always be read again.
+void GiveBack(std::span<const std::byte> mapped) {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto first = (reinterpret_cast<std::uintptr_t>(mapped.data()) + page - 1) / page * page;
+  const auto last = reinterpret_cast<std::uintptr_t>(mapped.data() + mapped.size()) / page * page;
+  if (last > first) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+}
+
 }  // namespace
 
 Network::Network(std::unique_ptr<WeightSource> source, const NetworkOptions& options)
@@ -35,13 +69,16 @@ Network::Network(std::unique_ptr<WeightSource> source, const NetworkOptions& opt
       hyper_(ReadHyperparameters(*row_, source_->metadata())),
       table_(*source_),
       mask_token_(ReadMaskToken(source_->metadata(), hyper_.vocab_size)) {
+  const GgmlLogCapture silence;  // ggml names every tensor it repacks
   row_->require(hyper_, table_);
   ggml_backend_dev_t device = FindDevice(options.device);
   if (device != CpuDevice()) devices_.push_back(device);
   devices_.push_back(CpuDevice());
 
   const std::int64_t on_device = options.gpu_layers < 0 ? hyper_.layers : options.gpu_layers;
+  ggml_backend_buffer_type_t packed_type = options.repack ? PackedType() : nullptr;
   std::vector<TensorTable::Entry> host_copies;
+  std::vector<TensorTable::Entry> packed_copies;
   std::vector<TensorTable::Entry> device_copies;
   for (const TensorTable::Entry& entry : table_.entries()) {
     weight_bytes_ += ggml_nbytes(entry.tensor);
@@ -52,6 +89,10 @@ Network::Network(std::unique_ptr<WeightSource> source, const NetworkOptions& opt
       device_copies.push_back(entry);
       continue;
     }
+    if (packed_type != nullptr && CanBePacked(entry.tensor, packed_type)) {
+      packed_copies.push_back(entry);
+      continue;
+    }
     const std::span<const std::byte> bytes = source_->Mapped(entry.source_index);
     if (bytes.empty()) {
       host_copies.push_back(entry);
@@ -59,8 +100,9 @@ Network::Network(std::unique_ptr<WeightSource> source, const NetworkOptions& opt
       BindMapped(entry.tensor, bytes);
     }
   }
-  BindCopies(host_copies, CpuDevice());
-  BindCopies(device_copies, device);
+  BindCopies(host_copies, ggml_backend_cpu_buffer_type());
+  BindCopies(packed_copies, packed_type);
+  BindCopies(device_copies, ggml_backend_dev_buffer_type(device));
   WarnOfBadNumbers();
 }
 
@@ -80,9 +122,8 @@ void Network::BindMapped(ggml_tensor* tensor, std::span<const std::byte> bytes) 
   Check(status == GGML_STATUS_SUCCESS, "a mapped tensor could not be bound");
 }
 
-void Network::BindCopies(const std::vector<TensorTable::Entry>& entries, ggml_backend_dev_t device) {
+void Network::BindCopies(const std::vector<TensorTable::Entry>& entries, ggml_backend_buffer_type_t type) {
   if (entries.empty()) return;
-  ggml_backend_buffer_type_t type = ggml_backend_dev_buffer_type(device);
   const std::size_t alignment = ggml_backend_buft_get_alignment(type);
   std::size_t size = alignment;
   for (const TensorTable::Entry& entry : entries) {
@@ -91,7 +132,7 @@ void Network::BindCopies(const std::vector<TensorTable::Entry>& entries, ggml_ba
   ggml_backend_buffer_t buffer = ggml_backend_buft_alloc_buffer(type, size);
   if (buffer == nullptr) {
     throw Error(ErrorCode::kFailed, fmt::format("{}: no {} MiB of memory on {} for the weights", metadata().origin(),
-                                                size >> 20, ggml_backend_dev_name(device)));
+                                                size >> 20, ggml_backend_buft_name(type)));
   }
   buffers_.emplace_back(buffer);
   ggml_backend_buffer_set_usage(buffer, GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
@@ -99,9 +140,15 @@ void Network::BindCopies(const std::vector<TensorTable::Entry>& entries, ggml_ba
   std::vector<std::byte> bytes;
   for (const TensorTable::Entry& entry : entries) {
     Check(ggml_tallocr_alloc(&allocator, entry.tensor) == GGML_STATUS_SUCCESS, "a tensor could not be placed");
-    bytes.resize(ggml_nbytes(entry.tensor));
-    source_->Read(entry.source_index, bytes);
-    ggml_backend_tensor_set(entry.tensor, bytes.data(), 0, bytes.size());
+    const std::span<const std::byte> mapped = source_->Mapped(entry.source_index);
+    if (mapped.empty()) {
+      bytes.resize(ggml_nbytes(entry.tensor));
+      source_->Read(entry.source_index, bytes);
+      ggml_backend_tensor_set(entry.tensor, bytes.data(), 0, bytes.size());
+    } else {
+      ggml_backend_tensor_set(entry.tensor, mapped.data(), 0, mapped.size());
+      GiveBack(mapped);
+    }
   }
 }
 

@@ -17,6 +17,9 @@ namespace punt {
 struct NetworkOptions {
   std::string device = "auto";  // see devices.h
   int gpu_layers = -1;          // how many layers, from the last, live on a GPU; -1: all
+  // Copies matrices of some types (q4_0 and others) into a layout in which ggml multiplies them faster. Costs a read of
+  // the file when it is opened; without it such weights are used where they are mapped.
+  bool repack = true;
 };
 
 struct BufferDelete {
@@ -26,7 +29,8 @@ using BufferPtr = std::unique_ptr<ggml_backend_buffer, BufferDelete>;
 
 class Network {
  public:
-  /// Weights that lie in a mapped file as the CPU needs them are used where they are: opening reads none of them.
+  /// Weights that lie in a mapped file as the CPU needs them are used where they are; of those that are copied, the
+  /// mapped pages are given back.
   /// Throws Error naming the file and the key or tensor.
   Network(std::unique_ptr<WeightSource> source, const NetworkOptions& options);
 
@@ -44,7 +48,7 @@ class Network {
 
  private:
   void BindMapped(ggml_tensor* tensor, std::span<const std::byte> bytes);
-  void BindCopies(const std::vector<TensorTable::Entry>& entries, ggml_backend_dev_t device);
+  void BindCopies(const std::vector<TensorTable::Entry>& entries, ggml_backend_buffer_type_t type);
   void WarnOfBadNumbers();
 
   std::unique_ptr<WeightSource> source_;

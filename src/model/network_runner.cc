@@ -12,11 +12,12 @@
 
 #include "base/check.h"
 #include "model/devices.h"
+#include "weights/ggml_log.h"
 
 namespace punt {
 namespace {
 
-constexpr std::size_t kKeptGraphs = 24;   // PUNT asks for other rows in every pass: shapes come and go
+constexpr std::size_t kKeptGraphs = 24;             // PUNT asks for other rows in every pass: shapes come and go
 constexpr double kKeptInTraining = 1 - 0.15 * 0.8;  // ESM-2: share of residues that were not zeroed
 
 struct BackendDelete {
@@ -91,7 +92,8 @@ class GraphStore {
     }
     ggml_backend_sched_reset(scheduler_.get());
     // The graph may have been placed before, in memory that others used since: it is placed anew.
-    for (ggml_tensor* t = ggml_get_first_tensor(built.context.get()); t; t = ggml_get_next_tensor(built.context.get(), t)) {
+    for (ggml_tensor* t = ggml_get_first_tensor(built.context.get()); t;
+         t = ggml_get_next_tensor(built.context.get(), t)) {
       t->data = nullptr;
       t->buffer = nullptr;
     }
@@ -146,7 +148,7 @@ bool Sees(const Sequence& sequence, std::int64_t block, std::int64_t query, std:
 class NetworkRunner::Impl {
  public:
   Impl(const Network& network, const NetworkRunnerOptions& options)
-      : network_(network), backends_(OpenBackends(options)), bodies_(Raw()), heads_(Raw()) {}
+      : network_(network), options_(options), backends_(OpenBackends(options)), bodies_(Raw()), heads_(Raw()) {}
 
   std::vector<float> Hidden(std::span<const Sequence> sequences, std::span<const int> attention_layers,
                             std::vector<AttentionProbabilities>* attention) {
@@ -154,6 +156,7 @@ class NetworkRunner::Impl {
     for (const Sequence& s : sequences) {
       shape.sequences.push_back({.tokens = std::ssize(s.tokens), .rows = std::ssize(s.rows), .is_masked = IsMasked(s)});
     }
+    shape.fused_attention = options_.fused_attention;
     shape.attention_layers.assign(attention_layers.begin(), attention_layers.end());
     if (shape.rows() == 0 && attention_layers.empty()) return {};
     Built& built = bodies_.Prepare(shape, [this](const GraphShape& s) { return BuildBody(s); });
@@ -189,6 +192,7 @@ class NetworkRunner::Impl {
 
  private:
   std::vector<std::unique_ptr<ggml_backend, BackendDelete>> OpenBackends(const NetworkRunnerOptions& options) {
+    const GgmlLogCapture silence;
     std::vector<std::unique_ptr<ggml_backend, BackendDelete>> backends;
     for (ggml_backend_dev_t device : network_.devices()) {
       ggml_backend_t backend = ggml_backend_dev_init(device, nullptr);
@@ -342,17 +346,19 @@ class NetworkRunner::Impl {
   }
 
   const Network& network_;
+  const NetworkRunnerOptions options_;
   std::unique_ptr<ggml_threadpool, ThreadpoolDelete> pool_;
   std::vector<std::unique_ptr<ggml_backend, BackendDelete>> backends_;
   GraphStore bodies_;
   GraphStore heads_;
 };
 
-NetworkRunner::NetworkRunner(const Network& network, const NetworkRunnerOptions& options) : impl_(std::make_unique<Impl>(network, options)) {}
+NetworkRunner::NetworkRunner(const Network& network, const NetworkRunnerOptions& options)
+    : impl_(std::make_unique<Impl>(network, options)) {}
 NetworkRunner::~NetworkRunner() = default;
 
 std::vector<float> NetworkRunner::Hidden(std::span<const Sequence> sequences, std::span<const int> attention_layers,
-                                  std::vector<AttentionProbabilities>* attention) {
+                                         std::vector<AttentionProbabilities>* attention) {
   return impl_->Hidden(sequences, attention_layers, attention);
 }
 

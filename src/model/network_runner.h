@@ -35,6 +35,7 @@ struct AttentionProbabilities {
 
 struct NetworkRunnerOptions {
   int threads = 1;
+  bool fused_attention = true;
 };
 
 /// Mutable: one caller at a time. Results depend on the sequence alone: not on its batch, nor on threads.

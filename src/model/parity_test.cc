@@ -12,7 +12,7 @@ class Parity : public testing::TestWithParam<GoldenFixture> {};
 
 TEST_P(Parity, LogitsOfEveryCase) {
   const auto network = OpenGolden(GetParam().folder);
-  NetworkRunner runner(*network, {.threads = 2});
+  NetworkRunner runner(*network, {});
   const SafetensorsFile truth(GoldenFolder(GetParam().truth) / "logits.safetensors");
   int compared = 0;
   for (const GoldenCase& c : GoldenCases(GetParam().inputs)) {
@@ -45,7 +45,7 @@ TEST_P(Parity, SomeRowsAreTheSameAsAllRows) {
 
 TEST_P(Parity, ABatchOfDifferentLengthsChangesNothing) {
   const auto network = OpenGolden(GetParam().folder);
-  NetworkRunner runner(*network, {.threads = 2});
+  NetworkRunner runner(*network, {});
   const std::vector<GoldenCase> cases = GoldenCases(GetParam().inputs);
   std::vector<std::vector<Position>> rows;
   for (const GoldenCase& c : cases) rows.push_back(AllRows(c));

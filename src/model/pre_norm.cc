@@ -52,8 +52,7 @@ Projections Project(Graph& graph, ggml_tensor* x) {
                                      static_cast<std::size_t>(first) * qkv->nb[0]);
     return ggml_cont(graph.context(), view);
   };
-  return {graph.Heads(graph.Asked(part(0, h.heads)), h.heads),
-          graph.Heads(part(h.query_dim(), h.kv_heads), h.kv_heads),
+  return {graph.Heads(graph.Asked(part(0, h.heads)), h.heads), graph.Heads(part(h.query_dim(), h.kv_heads), h.kv_heads),
           graph.Heads(part(h.query_dim() + h.kv_dim(), h.kv_heads), h.kv_heads)};
 }
 

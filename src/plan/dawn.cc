@@ -39,7 +39,8 @@ class Dependencies {
       : attention_(attention), length_(static_cast<std::size_t>(length)), tau_edge_(tau_edge), is_sink_(length_) {
     for (std::size_t key = 0; key < length_; ++key) {
       double sum = 0;
-      for (std::size_t query = 0; query < length_; ++query) sum += static_cast<double>(attention_[query * length_ + key]);
+      for (std::size_t query = 0; query < length_; ++query)
+        sum += static_cast<double>(attention_[query * length_ + key]);
       is_sink_[key] = sum / static_cast<double>(length_) > tau_sink;
     }
   }
@@ -103,9 +104,8 @@ class DawnPlanner : public Planner {
   static std::vector<std::size_t> ByProbability(std::span<const Proposal> proposals) {
     std::vector<std::size_t> order(proposals.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return TokenProb(proposals[a]) > TokenProb(proposals[b]);
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return TokenProb(proposals[a]) > TokenProb(proposals[b]); });
     return order;
   }
 

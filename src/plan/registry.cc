@@ -52,9 +52,9 @@ Checked CheckSpec(std::string_view text, int nesting) {
 
 std::span<const PlannerRow> Planners() {
   static const PlannerRow kRows[] = {
-      kPuntRow,     kTopKRow,   kEntropyBoundRow, kDilatedRow, kLeftToRightRow, kRandomRow,   kThresholdRow, kFactorRow,
-      kTimestepRow, kHaltonRow, kKlassRow,        kRemdmRow,   kP2Row,          kInfoGainRow, kWinoRow,      kDawnRow,
-      kSpacingRow,  kHybridRow,
+      kPuntRow,      kTopKRow,     kEntropyBoundRow, kDilatedRow, kLeftToRightRow, kRandomRow,
+      kThresholdRow, kFactorRow,   kTimestepRow,     kHaltonRow,  kKlassRow,       kRemdmRow,
+      kP2Row,        kInfoGainRow, kWinoRow,         kDawnRow,    kSpacingRow,     kHybridRow,
   };
   return kRows;
 }

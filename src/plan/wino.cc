@@ -41,9 +41,7 @@ class WinoPlanner : public Planner {
 
   PlannerNeeds needs() const override { return {.shadow_rows = true}; }
 
-  Plan Decide(const StepView& view) const override {
-    return {.commit = Draft(view.proposals), .remask = Verify(view)};
-  }
+  Plan Decide(const StepView& view) const override { return {.commit = Draft(view.proposals), .remask = Verify(view)}; }
 
  private:
   std::vector<Position> Draft(std::span<const Proposal> proposals) const {

@@ -10,19 +10,27 @@ namespace {
 /// An integer of any width, when the value is one that fits.
 std::optional<std::int64_t> AsInteger(gguf_type type, const void* data, std::size_t index) {
   switch (type) {
-    case GGUF_TYPE_UINT8: return static_cast<const std::uint8_t*>(data)[index];
-    case GGUF_TYPE_INT8: return static_cast<const std::int8_t*>(data)[index];
-    case GGUF_TYPE_UINT16: return static_cast<const std::uint16_t*>(data)[index];
-    case GGUF_TYPE_INT16: return static_cast<const std::int16_t*>(data)[index];
-    case GGUF_TYPE_UINT32: return static_cast<const std::uint32_t*>(data)[index];
-    case GGUF_TYPE_INT32: return static_cast<const std::int32_t*>(data)[index];
-    case GGUF_TYPE_INT64: return static_cast<const std::int64_t*>(data)[index];
+    case GGUF_TYPE_UINT8:
+      return static_cast<const std::uint8_t*>(data)[index];
+    case GGUF_TYPE_INT8:
+      return static_cast<const std::int8_t*>(data)[index];
+    case GGUF_TYPE_UINT16:
+      return static_cast<const std::uint16_t*>(data)[index];
+    case GGUF_TYPE_INT16:
+      return static_cast<const std::int16_t*>(data)[index];
+    case GGUF_TYPE_UINT32:
+      return static_cast<const std::uint32_t*>(data)[index];
+    case GGUF_TYPE_INT32:
+      return static_cast<const std::int32_t*>(data)[index];
+    case GGUF_TYPE_INT64:
+      return static_cast<const std::int64_t*>(data)[index];
     case GGUF_TYPE_UINT64: {
       const std::uint64_t value = static_cast<const std::uint64_t*>(data)[index];
       if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) return std::nullopt;
       return static_cast<std::int64_t>(value);
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 

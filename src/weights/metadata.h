@@ -45,8 +45,8 @@ class Metadata {
   gguf_context* raw() { return context_.get(); }
 
  private:
-  std::int64_t Find(std::string_view key) const;                 // throws when absent
-  std::int64_t FindArray(std::string_view key) const;            // throws when absent or no array
+  std::int64_t Find(std::string_view key) const;       // throws when absent
+  std::int64_t FindArray(std::string_view key) const;  // throws when absent or no array
   [[noreturn]] void WrongType(std::int64_t id, std::string_view wanted) const;
 
   GgufPtr context_;

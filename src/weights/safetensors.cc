@@ -3,11 +3,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 #include <bit>
 #include <cstring>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <set>
 
 #include "base/atomic_file.h"
@@ -168,7 +168,8 @@ void WriteSafetensors(const std::filesystem::path& path, std::span<const Safeten
   Json header = Json::object();
   std::size_t offset = 0;
   for (const SafetensorsTensor& tensor : tensors) {
-    const std::int64_t size = std::accumulate(tensor.shape.begin(), tensor.shape.end(), std::int64_t{1}, std::multiplies<>());
+    const std::int64_t size =
+        std::accumulate(tensor.shape.begin(), tensor.shape.end(), std::int64_t{1}, std::multiplies<>());
     Check(std::ssize(tensor.values) == size, "a tensor of another size");
     if (header.contains(tensor.name) || tensor.name == kMetadata) {
       BadInput("{}: the name '{}' cannot be given to a tensor twice", path.string(), tensor.name);

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# Networks on the command line: generate, logits, devices, on the shipped fixtures. $PUNT is the program under test.
+# One thread throughout: tests run side by side, and threads that wait for each other by spinning would get in the way.
+
+source "$PUNT_SOURCE_DIR/tests/cli_testing.sh"
+golden=$PUNT_SOURCE_DIR/tests/golden
+llada="generate --model $golden/llada --threads 1"
+
+# ---- every planner runs on a network, tells what it cost, and leaves a trace that can be replayed
+for planner in $("$PUNT" list planners --json | sed -n 's/^    "name": "\(.*\)",$/\1/p'); do
+  accepts $llada hello --length 12 --temperature 0 --planner "$planner" --json --trace "$planner.jsonl"
+  [[ $(field tokens) != *314* ]] || fail "planner $planner leaves masks: $out"
+  [ "$(field stop)" = '"full"' ] || [ "$(field stop)" = '"eos"' ] || fail "planner $planner stopped: $out"
+  accepts replay "$planner.jsonl"
+done
+accepts generate --model "$golden/dream" --threads 1 hello --length 8 --planner punt --json
+refuses "needs shadow rows" generate --model "$golden/dream" hello --length 8 --planner wino
+
+# ---- a folder and its GGUF file give the same text; so do any threads
+accepts $llada "the " --length 20 --seed 3
+text=$out
+accepts generate --model "$golden/llada" --threads 3 "the " --length 20 --seed 3
+[ "$out" = "$text" ] || fail "three threads give another text"
+accepts convert "$golden/llada" f32.gguf --type f32
+accepts generate --model f32.gguf --threads 1 "the " --length 20 --seed 3
+[ "$out" = "$text" ] || fail "the converted file gives another text"
+
+# ---- holes, chat, guidance, proteins
+accepts $llada --infill "ab[MASK:3]cd[MASK:2]e" --temperature 0
+[[ $out == ab*cd*e ]] || fail "infill: $out"
+accepts $llada --chat "hello" --length 8 --temperature 0
+[[ $out != *hello* ]] || fail "a chat shows the question: $out"
+accepts $llada hello --length 8 --json --planner top-k:k=2
+[ "$(field nfe)" = '{"base":4,"test":0,"total":4}' ] || fail "passes: $out"
+accepts $llada hello --length 8 --json --planner top-k:k=2 --guidance 0.5
+[ "$(field nfe)" = '{"base":8,"test":0,"total":8}' ] || fail "guided passes count twice: $out"
+accepts generate --model "$golden/esm2" --threads 1 MKV --length 20
+[[ $out =~ ^MKV[ACDEFGHIKLMNPQRSTVWY]{20}$ ]] || fail "a protein of other letters: $out"
+accepts generate --model "$golden/esm2" --threads 1 MKV --length 20 --freeze-mask-ratio
+accepts generate --model "$golden/bert" --threads 1 --infill "hello [MASK:2] world" --json
+[[ $(field tokens) == '[101,'*',102]' ]] || fail "BERT's ends are missing: $out"
+refuses "this model has no chat template" generate --model "$golden/esm2" --chat MK --length 4
+
+# ---- limits name both numbers; unknown devices and models are named
+refuses "2 given tokens and 500 positions to generate exceed the 128" $llada hi --length 500
+refuses "positions to generate exceed the 128" $llada --infill "ab[MASK:200]"
+refuses "unknown device 'abacus'; valid: auto" $llada hi --device abacus
+refuses "there is no tokenizer" generate --model "$golden/llada_moe" hi
+refuses "README.md: no usable GGUF file" generate --model "$PUNT_SOURCE_DIR/README.md" hi
+head -c 5000 f32.gguf >cut.gguf
+refuses "cut.gguf" generate --model cut.gguf hi
+accepts list devices
+[[ $out == *cpu* ]] || fail "devices: $out"
+
+# ---- logits: the format of the fixtures, byte for byte in the header
+for model in llada dream llada_moe llada2_moe esm2 bert distilbert; do
+  accepts logits --model "$golden/$model" --inputs "$golden/$model/inputs.json" --out l.safetensors --threads 1
+  header=$(($(od -An -N8 -tu8 l.safetensors)))
+  [ "$(head -c $((header + 8)) l.safetensors | sha256sum)" = \
+    "$(head -c $((header + 8)) "$golden/$model/logits.safetensors" | sha256sum)" ] || fail "header of $model"
+  [ "$(stat -c %s l.safetensors)" = "$(stat -c %s "$golden/$model/logits.safetensors")" ] || fail "size of $model"
+done
+accepts logits --model "$golden/dream" --inputs "$golden/dream/inputs.json" --out s.safetensors --shifted --threads 1 \
+  --attention a.safetensors
+! cmp -s s.safetensors l.safetensors || fail "the shift changes nothing"
+[ -s a.safetensors ] || fail "no attention was written"
+echo '{"cases":[{"name":"a","input_ids":[1,999]}]}' >far.json
+refuses "far.json: cases[0].input_ids[1] is 999" logits --model "$golden/llada" --inputs far.json --out x.safetensors
+echo '{"cases":[{"name":"a"}]}' >none.json
+refuses "none.json: cases[0]: input_ids is missing" logits --model "$golden/llada" --inputs none.json --out x.safetensors
+echo '{' >broken.json
+refuses "broken.json: not JSON" logits --model "$golden/llada" --inputs broken.json --out x.safetensors
+[ ! -e x.safetensors ] || fail "a refused run left a file"
+
+[ "$failures" -eq 0 ] || exit 1
+echo "all passed"

@@ -10,9 +10,10 @@
 #   make fuzz        a minute of libFuzzer on every parser of outside bytes
 #   make tidy        clang-tidy (several minutes)
 #   make bench       speed of the inner loops against a plain memory read, and of whole steps
+#   make bench-llama forward passes against llama.cpp's, on models with random weights (many minutes)
 #   make exactness   regenerate docs/exactness.md and its pictures (several minutes)
 #   make install     install to PREFIX (default /usr/local)
-.PHONY: all demo test test-asan test-tsan test-clang lint tidy fuzz format bench exactness install deps clean
+.PHONY: all demo test test-asan test-tsan test-clang lint tidy fuzz format bench bench-llama exactness install deps clean
 
 PREFIX ?= /usr/local
 
@@ -55,6 +56,9 @@ format:
 bench: all
 	build/release/row_kernels_bench
 	build/release/planning_bench
+
+bench-llama: all
+	bench/compare-llama
 
 exactness: all
 	build/release/punt analyze exactness --out docs

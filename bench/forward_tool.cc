@@ -1,6 +1,6 @@
 // Measures forward passes over a file: whole passes, output head included, as llama-bench's prompt processing does.
 //
-//   forward_tool MODEL ROWS[,ROWS...] [THREADS [REPEATS [DEVICE]]]
+//   forward_tool MODEL ROWS[,ROWS...] [THREADS [REPEATS [DEVICE [packed|mapped]]]]
 //
 // Prints one JSON object per number of rows: the best of the repeats, which disturbances can only make worse.
 #include <fmt/format.h>
@@ -47,14 +47,14 @@ double OnePass(NetworkRunner& runner, const Hyperparameters& hyper, std::int64_t
 }
 
 int Main(int argc, char** argv) {
-  if (argc < 3) BadInput("usage: forward_tool MODEL ROWS[,ROWS...] [THREADS [REPEATS [DEVICE]]]");
+  if (argc < 3) BadInput("usage: forward_tool MODEL ROWS[,ROWS...] [THREADS [REPEATS [DEVICE [packed|mapped]]]]");
   const int threads = argc > 3 ? std::stoi(argv[3]) : static_cast<int>(std::thread::hardware_concurrency());
   const int repeats = argc > 4 ? std::stoi(argv[4]) : 3;
   const auto begin = std::chrono::steady_clock::now();
-  const Network network(OpenModelFiles(argv[1]),
-                        {.device = argc > 5 ? argv[5] : "cpu", .repack = std::getenv("NOREPACK") == nullptr});
+  const Network network(OpenModelFiles(argv[1]), {.device = argc > 5 ? argv[5] : "cpu",
+                                                  .repack = argc <= 6 || std::string_view(argv[6]) != "mapped"});
   const double load = Seconds(begin);
-  NetworkRunner runner(network, {.threads = threads, .fused_attention = std::getenv("NOFUSE") == nullptr});
+  NetworkRunner runner(network, {.threads = threads});
   std::vector<float> logits;
   std::istringstream list(argv[2]);
   for (std::string item; std::getline(list, item, ',');) {

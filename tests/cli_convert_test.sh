@@ -22,6 +22,8 @@ for model in llada llada_bf16 llada_sharded dream llada_moe llada2_moe esm2 bert
   accepts inspect "$golden/$model" --json
   [[ $out == *'"architecture":'* && $out == *'"context": 1'* ]] || fail "inspect --json $model"
 done
+accepts inspect llada.gguf --check
+[[ $out == *'not finite      0 tensors'* ]] || fail "inspect --check: $out"
 accepts inspect llada.gguf
 [[ $out == *'special tokens'*'mask 314'* && $out == *llada.rope.freq_base*500000* ]] || fail "inspect: $out"
 

@@ -19,8 +19,8 @@ refuses "needs shadow rows" generate --model "$golden/dream" hello --length 8 --
 # ---- a folder and its GGUF file give the same text; so do any threads
 accepts $llada "the " --length 20 --seed 3
 text=$out
-accepts generate --model "$golden/llada" --threads 3 "the " --length 20 --seed 3
-[ "$out" = "$text" ] || fail "three threads give another text"
+accepts generate --model "$golden/llada" --threads 2 "the " --length 20 --seed 3
+[ "$out" = "$text" ] || fail "two threads give another text"
 accepts convert "$golden/llada" f32.gguf --type f32
 accepts generate --model f32.gguf --threads 1 "the " --length 20 --seed 3
 [ "$out" = "$text" ] || fail "the converted file gives another text"

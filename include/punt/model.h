@@ -27,6 +27,7 @@ struct Model {
 struct ModelOptions {
   std::string device = "auto";  // see `punt list devices`
   int gpu_layers = -1;          // layers, from the last, on a GPU device; -1: all
+  bool repack = true;           // copy weights into a faster layout where there is one; false: only map them
 };
 
 /// Opens a model: the path of a GGUF file or of a Hugging Face folder, or an exact toy model

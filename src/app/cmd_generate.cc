@@ -44,6 +44,7 @@ struct GenerateFlags {
   bool chat = false;
   std::string device = "auto";
   std::int64_t gpu_layers = -1;
+  bool no_repack = false;
   double guidance = 0;
   bool freeze_mask_ratio = false;
   std::string trace;
@@ -99,7 +100,9 @@ void FindText(const GenerateFlags& flags, Job& job) {
 
 Job Prepare(const GenerateFlags& flags) {
   Job job;
-  job.model = OpenModel(flags.model, {.device = flags.device, .gpu_layers = static_cast<int>(flags.gpu_layers)});
+  job.model =
+      OpenModel(flags.model,
+                {.device = flags.device, .gpu_layers = static_cast<int>(flags.gpu_layers), .repack = !flags.no_repack});
   for (const std::string& warning : job.model.warnings) fmt::print(stderr, "punt: warning: {}\n", warning);
   const DenoiserInfo& info = job.model.denoiser->info();
   const ProposalOptions proposal = flags.proposal.Options();
@@ -242,6 +245,7 @@ Runner AddGenerate(CLI::App& command) {
                    "Test passes keep their base's mask ratio (ESM-2's token dropout)");
   command.add_option("--device", flags->device, "Device (see punt list devices)")->capture_default_str();
   AddInteger(command, "--gpu-layers", flags->gpu_layers, -1, kInt, "Layers on a GPU device, from the last (-1: all)");
+  command.add_flag("--no-repack", flags->no_repack, "Use weights as they are mapped: opens at once, computes slower");
   AddInteger(command, "--threads", flags->threads, 0, 1024, "Threads (0: all cores); never changes a result")
       ->default_str("0");
   command.add_flag("--json", flags->json, "Print the result as JSON");

@@ -8,7 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "app/command.h"
+#include "app/options.h"
 #include "model/model_files.h"
+#include "model/weight_check.h"
 
 namespace punt {
 namespace {
@@ -22,6 +24,7 @@ struct InspectFlags {
   std::string model;
   bool json = false;
   bool tensors = false;
+  bool check = false;
 };
 
 Json Scalar(gguf_type type, const void* data, std::size_t i) {
@@ -132,6 +135,16 @@ Json SpecialTokensJson(const Metadata& metadata) {
   return json;
 }
 
+/// Tensors with weights that are not numbers, and how many; reads everything.
+Json BadWeightsJson(const WeightSource& source) {
+  ThreadPool pool(ThreadCount(0));
+  Json json = Json::object();
+  for (std::size_t i = 0; i < source.tensors().size(); ++i) {
+    if (const std::int64_t count = CountNotFinite(source, i, pool); count > 0) json[source.tensors()[i].name] = count;
+  }
+  return json;
+}
+
 Json Describe(const InspectFlags& flags, const WeightSource& source) {
   const Metadata& metadata = source.metadata();
   const std::string architecture = metadata.StringOr("general.architecture", "");
@@ -156,6 +169,7 @@ Json Describe(const InspectFlags& flags, const WeightSource& source) {
                {"special_tokens", SpecialTokensJson(metadata)},
                {"keys", keys}};
   if (flags.tensors) json["tensors"] = TensorsJson(source);
+  if (flags.check) json["not_finite"] = BadWeightsJson(source);
   return json;
 }
 
@@ -197,6 +211,10 @@ void Print(const Json& json) {
   }
   fmt::print("keys            {}\n", json["keys"].size());
   for (const auto& [key, value] : json["keys"].items()) fmt::print("  {:<44} {}\n", Clean(key), Printable(value));
+  if (json.contains("not_finite")) {
+    fmt::print("not finite      {} tensors\n", json["not_finite"].size());
+    for (const auto& [name, count] : json["not_finite"].items()) fmt::print("  {:<40} {}\n", Clean(name), Plain(count));
+  }
   if (!json.contains("tensors")) return;
   fmt::print("tensor                                    type     shape\n");
   for (const Json& tensor : json["tensors"]) {
@@ -220,9 +238,10 @@ Runner AddInspect(CLI::App& command) {
   const auto flags = std::make_shared<InspectFlags>();
   command.footer(
       "Examples:\n  punt inspect llada.gguf\n  punt inspect LLaDA-8B-Instruct --tensors\n"
-      "  punt inspect llada.gguf --json");
+      "  punt inspect llada.gguf --check --json");
   command.add_option("model", flags->model, "A GGUF file or a Hugging Face folder")->required();
   command.add_flag("--tensors", flags->tensors, "List every tensor");
+  command.add_flag("--check", flags->check, "Read every weight and name the tensors that hold NaN or infinity");
   command.add_flag("--json", flags->json, "Print a JSON object");
   return [flags] { return Run(*flags); };
 }

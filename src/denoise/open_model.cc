@@ -45,9 +45,9 @@ std::vector<Token> NeverGenerated(const Hyperparameters& hyper) {
 }
 
 Model OpenNetwork(std::string_view name, const ModelOptions& options) {
-  auto network =
-      std::make_shared<const Network>(OpenModelFiles(std::filesystem::path(name)),
-                                      NetworkOptions{.device = options.device, .gpu_layers = options.gpu_layers});
+  auto network = std::make_shared<const Network>(
+      OpenModelFiles(std::filesystem::path(name)),
+      NetworkOptions{.device = options.device, .gpu_layers = options.gpu_layers, .repack = options.repack});
   const Vocabulary vocabulary = OpenVocabulary(network->metadata());
   const Hyperparameters& hyper = network->hyper();
   DenoiserInfo info{.name = std::string(name),

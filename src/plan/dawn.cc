@@ -15,7 +15,7 @@
 // Decided here. The prompt does not induce: its tokens were not committed with a probability. A proposal deprioritised
 // by the EOS policy counts as p = 0. Memory: the map is [L x L].
 //
-// Tested by dawn_test.cc (edges, sinks, the three rules), parity_test.cc runs it on a network.
+// Tested by dawn_test.cc (edges, sinks, the three rules), tests/cli_engine_test.sh runs it on a network.
 #include <algorithm>
 
 #include "plan/planner_rows.h"

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "generate/step.h"
+
 namespace punt {
 
 namespace {
@@ -18,14 +20,10 @@ std::int64_t PeakMemory() {
   return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
 }
 
-bool IsEnd(const DenoiserInfo& info, Token token) {
-  return std::find(info.eos_tokens.begin(), info.eos_tokens.end(), token) != info.eos_tokens.end();
-}
-
 std::span<const Token> TextTokens(const GenerateResult& result, const ReportContext& context) {
   const DenoiserInfo& info = context.model->denoiser->info();
   std::size_t end = context.tail_begin;
-  while (end < context.text_end && !IsEnd(info, result.tokens[end])) ++end;
+  while (end < context.text_end && !IsEos(info, result.tokens[end])) ++end;
   return std::span(result.tokens).subspan(context.text_begin, end - context.text_begin);
 }
 

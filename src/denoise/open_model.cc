@@ -31,19 +31,6 @@ const ToyRow& FindToy(std::string_view kind) {
   BadInput("unknown toy model '{}'; valid: {}; as toy:KIND,key=value,...", kind, fmt::join(ToyKinds(), ", "));
 }
 
-/// Proteins are written in amino acids; the rest of ESM's alphabet marks sequences, gaps and doubt.
-constexpr Token kFirstAminoAcid = 4;
-constexpr Token kLastAminoAcid = 23;
-
-std::vector<Token> NeverGenerated(const Hyperparameters& hyper) {
-  std::vector<Token> never;
-  if (hyper.architecture != "esm2") return never;
-  for (Token token = 0; token < hyper.vocab_size; ++token) {
-    if (token < kFirstAminoAcid || token > kLastAminoAcid) never.push_back(token);
-  }
-  return never;
-}
-
 Model OpenNetwork(std::string_view name, const ModelOptions& options) {
   auto network = std::make_shared<const Network>(
       OpenModelFiles(std::filesystem::path(name)),
@@ -62,7 +49,7 @@ Model OpenNetwork(std::string_view name, const ModelOptions& options) {
               .tokenizer = vocabulary.tokenizer,
               .has_chat_template = vocabulary.has_chat_template,
               .warnings = network->warnings()};
-  model.denoiser = std::make_shared<NeuralDenoiser>(std::move(info), network, NeverGenerated(hyper));
+  model.denoiser = std::make_shared<NeuralDenoiser>(std::move(info), network, hyper.never_generated);
   return model;
 }
 

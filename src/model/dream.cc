@@ -15,25 +15,15 @@ void Read(const Metadata& metadata, Hyperparameters& hyper) {
   hyper.shift_logits = metadata.BooleanOr("diffusion.shift_logits", true);
 }
 
-void Require(const Hyperparameters& hyper, TensorTable& table) {
-  RequirePreNormNetwork(hyper, table);
-  for (std::int64_t i = 0; i < hyper.layers; ++i) RequireSwiGlu(hyper, table, i);
-}
-
-ggml_tensor* Layer(Graph& graph, ggml_tensor* x) {
-  x = PreNormAttention(graph, x);
-  return graph.Add(x, graph.SwiGlu(graph.RmsNorm(x, "ffn_norm")));
-}
-
 }  // namespace
 
 const ArchitectureRow kDreamRow = {
     .name = "dream",
     .summary = "Dream-7B, DiffuCoder",
     .read = Read,
-    .require = Require,
+    .require = RequireDenseNetwork,
     .embed = EmbedTokens,
-    .layer = Layer,
+    .layer = DenseLayer,
     .head = PreNormHead,
 };
 

@@ -13,7 +13,14 @@
 namespace punt {
 namespace {
 
+/// Proteins are written in amino acids; the rest of the alphabet marks sequences, gaps and doubt.
+constexpr Token kFirstAminoAcid = 4;
+constexpr Token kLastAminoAcid = 23;
+
 void Read(const Metadata& metadata, Hyperparameters& hyper) {
+  for (Token token = 0; token < hyper.vocab_size; ++token) {
+    if (token < kFirstAminoAcid || token > kLastAminoAcid) hyper.never_generated.push_back(token);
+  }
   hyper.rope = RopeStyle::kHalves;
   hyper.token_dropout = metadata.BooleanOr(hyper.architecture + ".token_dropout", true);
 }

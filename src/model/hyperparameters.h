@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "punt/types.h"
 #include "weights/metadata.h"
 
 namespace punt {
@@ -41,6 +43,8 @@ struct Hyperparameters {
   bool token_dropout = false;        // ESM-2: masked embeddings are zero, the others rescaled
   std::int64_t token_types = 0;      // BERT: rows of the segment embedding
   std::int64_t attention_block = 0;  // block-causal attention in blocks of so many positions; 0: all see all
+
+  std::vector<Token> never_generated;  // what a vocabulary has but a text does not
 
   std::int64_t query_dim() const { return heads * head_dim; }
   std::int64_t kv_dim() const { return kv_heads * head_dim; }

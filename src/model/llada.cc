@@ -14,25 +14,15 @@ void Read(const Metadata& metadata, Hyperparameters& hyper) {
   hyper.shift_logits = metadata.BooleanOr("diffusion.shift_logits", false);
 }
 
-void Require(const Hyperparameters& hyper, TensorTable& table) {
-  RequirePreNormNetwork(hyper, table);
-  for (std::int64_t i = 0; i < hyper.layers; ++i) RequireSwiGlu(hyper, table, i);
-}
-
-ggml_tensor* Layer(Graph& graph, ggml_tensor* x) {
-  x = PreNormAttention(graph, x);
-  return graph.Add(x, graph.SwiGlu(graph.RmsNorm(x, "ffn_norm")));
-}
-
 }  // namespace
 
 const ArchitectureRow kLladaRow = {
     .name = "llada",
     .summary = "LLaDA-8B, LLaDA-1.5",
     .read = Read,
-    .require = Require,
+    .require = RequireDenseNetwork,
     .embed = EmbedTokens,
-    .layer = Layer,
+    .layer = DenseLayer,
     .head = PreNormHead,
 };
 

@@ -30,6 +30,11 @@ void RequireSwiGlu(const Hyperparameters& h, TensorTable& table, std::int64_t la
   table.Require("ffn_down.weight", {h.feed_forward_dim, h.model_dim}, layer);
 }
 
+void RequireDenseNetwork(const Hyperparameters& hyper, TensorTable& table) {
+  RequirePreNormNetwork(hyper, table);
+  for (std::int64_t i = 0; i < hyper.layers; ++i) RequireSwiGlu(hyper, table, i);
+}
+
 ggml_tensor* EmbedTokens(Graph& graph) { return graph.Embedding(); }
 
 namespace {
@@ -66,6 +71,11 @@ ggml_tensor* PreNormAttention(Graph& graph, ggml_tensor* x) {
   }
   ggml_tensor* mixed = graph.Attend(graph.Rope(p.q, true), graph.Rope(p.k, false), p.v);
   return graph.Add(graph.Asked(x), graph.Linear(mixed, "attn_output"));
+}
+
+ggml_tensor* DenseLayer(Graph& graph, ggml_tensor* x) {
+  x = PreNormAttention(graph, x);
+  return graph.Add(x, graph.SwiGlu(graph.RmsNorm(x, "ffn_norm")));
 }
 
 ggml_tensor* PreNormHead(Graph& graph, ggml_tensor* x) {

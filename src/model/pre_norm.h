@@ -11,10 +11,16 @@ void RequirePreNormNetwork(const Hyperparameters& hyper, TensorTable& table);
 /// ffn_gate, ffn_up, ffn_down of one layer.
 void RequireSwiGlu(const Hyperparameters& hyper, TensorTable& table, std::int64_t layer);
 
+/// Both, for a network without experts.
+void RequireDenseNetwork(const Hyperparameters& hyper, TensorTable& table);
+
 ggml_tensor* EmbedTokens(Graph& graph);
 
 /// x + attention(norm(x)), rows asked. Heads are normed where the layer has attn_q_norm and attn_k_norm.
 ggml_tensor* PreNormAttention(Graph& graph, ggml_tensor* x);
+
+/// Attention, then x + SwiGLU(norm(x)): a layer without experts.
+ggml_tensor* DenseLayer(Graph& graph, ggml_tensor* x);
 
 /// output(norm(x)), with the embedding for an output that is tied.
 ggml_tensor* PreNormHead(Graph& graph, ggml_tensor* x);

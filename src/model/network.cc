@@ -4,10 +4,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstdint>
+#include <thread>
 
 #include "base/check.h"
+#include "base/thread_pool.h"
 #include "model/devices.h"
 #include "weights/ggml_log.h"
 
@@ -69,7 +72,6 @@ Network::Network(std::unique_ptr<WeightSource> source, const NetworkOptions& opt
       hyper_(ReadHyperparameters(*row_, source_->metadata())),
       table_(*source_),
       mask_token_(ReadMaskToken(source_->metadata(), hyper_.vocab_size)) {
-  const GgmlLogCapture silence;  // ggml names every tensor it repacks
   row_->require(hyper_, table_);
   ggml_backend_dev_t device = FindDevice(options.device);
   if (device != CpuDevice()) devices_.push_back(device);
@@ -100,9 +102,9 @@ Network::Network(std::unique_ptr<WeightSource> source, const NetworkOptions& opt
       BindMapped(entry.tensor, bytes);
     }
   }
-  BindCopies(host_copies, ggml_backend_cpu_buffer_type());
-  BindCopies(packed_copies, packed_type);
-  BindCopies(device_copies, ggml_backend_dev_buffer_type(device));
+  BindCopies(host_copies, ggml_backend_cpu_buffer_type(), options.threads);
+  BindCopies(packed_copies, packed_type, options.threads);
+  BindCopies(device_copies, ggml_backend_dev_buffer_type(device), 1);
   WarnOfBadNumbers();
 }
 
@@ -122,7 +124,7 @@ void Network::BindMapped(ggml_tensor* tensor, std::span<const std::byte> bytes) 
   Check(status == GGML_STATUS_SUCCESS, "a mapped tensor could not be bound");
 }
 
-void Network::BindCopies(const std::vector<TensorTable::Entry>& entries, ggml_backend_buffer_type_t type) {
+void Network::BindCopies(const std::vector<TensorTable::Entry>& entries, ggml_backend_buffer_type_t type, int threads) {
   if (entries.empty()) return;
   const std::size_t alignment = ggml_backend_buft_get_alignment(type);
   std::size_t size = alignment;
@@ -137,18 +139,28 @@ void Network::BindCopies(const std::vector<TensorTable::Entry>& entries, ggml_ba
   buffers_.emplace_back(buffer);
   ggml_backend_buffer_set_usage(buffer, GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
   ggml_tallocr allocator = ggml_tallocr_new(buffer);
-  std::vector<std::byte> bytes;
   for (const TensorTable::Entry& entry : entries) {
     Check(ggml_tallocr_alloc(&allocator, entry.tensor) == GGML_STATUS_SUCCESS, "a tensor could not be placed");
-    const std::span<const std::byte> mapped = source_->Mapped(entry.source_index);
-    if (mapped.empty()) {
-      bytes.resize(ggml_nbytes(entry.tensor));
-      source_->Read(entry.source_index, bytes);
-      ggml_backend_tensor_set(entry.tensor, bytes.data(), 0, bytes.size());
-    } else {
-      ggml_backend_tensor_set(entry.tensor, mapped.data(), 0, mapped.size());
-      GiveBack(mapped);
-    }
+  }
+  // Tensors are taken one by one by whoever is free: rearranging a large model takes all cores many seconds.
+  ThreadPool pool(threads > 0 ? threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+  std::atomic<std::size_t> next = 0;
+  pool.For(static_cast<std::size_t>(pool.size()), [&](std::size_t, std::size_t, int) {
+    const GgmlLogCapture silence;  // ggml names every tensor it repacks
+    std::vector<std::byte> bytes;
+    for (std::size_t i = next++; i < entries.size(); i = next++) FillCopy(entries[i], bytes);
+  });
+}
+
+void Network::FillCopy(const TensorTable::Entry& entry, std::vector<std::byte>& bytes) {
+  const std::span<const std::byte> mapped = source_->Mapped(entry.source_index);
+  if (mapped.empty()) {
+    bytes.resize(ggml_nbytes(entry.tensor));
+    source_->Read(entry.source_index, bytes);
+    ggml_backend_tensor_set(entry.tensor, bytes.data(), 0, bytes.size());
+  } else {
+    ggml_backend_tensor_set(entry.tensor, mapped.data(), 0, mapped.size());
+    GiveBack(mapped);
   }
 }
 

@@ -20,6 +20,7 @@ struct NetworkOptions {
   // Copies matrices of some types (q4_0 and others) into a layout in which ggml multiplies them faster. Costs a read of
   // the file when it is opened; without it such weights are used where they are mapped.
   bool repack = true;
+  int threads = 0;  // that copy weights; 0: all cores
 };
 
 struct BufferDelete {
@@ -48,7 +49,8 @@ class Network {
 
  private:
   void BindMapped(ggml_tensor* tensor, std::span<const std::byte> bytes);
-  void BindCopies(const std::vector<TensorTable::Entry>& entries, ggml_backend_buffer_type_t type);
+  void BindCopies(const std::vector<TensorTable::Entry>& entries, ggml_backend_buffer_type_t type, int threads);
+  void FillCopy(const TensorTable::Entry& entry, std::vector<std::byte>& bytes);
   void WarnOfBadNumbers();
 
   std::unique_ptr<WeightSource> source_;

@@ -21,18 +21,17 @@ void DescribeDream(const HfConfig& config, HfModel& model) {
   }
   const std::int64_t head_dim = dim / heads;
 
-  model.SetSize("context_length", config.Size("max_position_embeddings"));
-  model.SetSize("embedding_length", dim);
-  model.SetSize("block_count", layers);
-  model.SetSize("feed_forward_length", hidden);
-  model.SetSize("attention.head_count", heads);
-  model.SetSize("attention.head_count_kv", kv_heads);
-  model.SetReal("attention.layer_norm_rms_epsilon", config.RealOr("rms_norm_eps", 1e-6));
-  model.SetFlag("attention.causal", false);
-  model.SetReal("rope.freq_base", config.RealOr("rope_theta", 10'000.0));
-  model.SetSize("rope.dimension_count", head_dim);
-  model.SetSize("vocab_size", vocab);
-  gguf_set_val_bool(model.keys.get(), "diffusion.shift_logits", true);
+  model.SetDecoder({.context = config.Size("max_position_embeddings"),
+                    .vocab = vocab,
+                    .dim = dim,
+                    .layers = layers,
+                    .hidden = hidden,
+                    .heads = heads,
+                    .kv_heads = kv_heads,
+                    .rope_dims = head_dim,
+                    .rope_base = config.RealOr("rope_theta", 10'000.0),
+                    .norm_epsilon = config.RealOr("rms_norm_eps", 1e-6),
+                    .shift_logits = true});
 
   model.Matrix("token_embd", "model.embed_tokens", vocab, dim);
   for (std::int64_t layer = 0; layer < layers; ++layer) {

@@ -44,18 +44,16 @@ void DescribeLlada(const HfConfig& config, HfModel& model) {
   if (heads % kv_heads != 0) BadInput("{}: n_heads {} is no multiple of {}", config.origin(), heads, kv_heads);
   const std::int64_t head_dim = dim / heads;
 
-  model.SetSize("context_length", config.SizeOr("max_sequence_length", 4096));
-  model.SetSize("embedding_length", dim);
-  model.SetSize("block_count", layers);
-  model.SetSize("feed_forward_length", hidden);
-  model.SetSize("attention.head_count", heads);
-  model.SetSize("attention.head_count_kv", kv_heads);
-  model.SetReal("attention.layer_norm_rms_epsilon", config.RealOr("rms_norm_eps", 1e-5));
-  model.SetFlag("attention.causal", false);
-  model.SetReal("rope.freq_base", config.RealOr("rope_theta", 10'000.0));
-  model.SetSize("rope.dimension_count", head_dim);
-  model.SetSize("vocab_size", vocab);
-  gguf_set_val_bool(model.keys.get(), "diffusion.shift_logits", false);
+  model.SetDecoder({.context = config.SizeOr("max_sequence_length", 4096),
+                    .vocab = vocab,
+                    .dim = dim,
+                    .layers = layers,
+                    .hidden = hidden,
+                    .heads = heads,
+                    .kv_heads = kv_heads,
+                    .rope_dims = head_dim,
+                    .rope_base = config.RealOr("rope_theta", 10'000.0),
+                    .norm_epsilon = config.RealOr("rms_norm_eps", 1e-5)});
 
   const std::string top = "model.transformer.";
   model.Matrix("token_embd", top + "wte", vocab, dim);

@@ -50,28 +50,26 @@ struct Sizes {
 void SetKeys(const HfConfig& config, const Sizes& sizes, HfModel& model) {
   const double rotary = config.RealOr("partial_rotary_factor", 1.0);
   if (rotary <= 0 || rotary > 1) BadInput("{}: partial_rotary_factor {} is not in (0, 1]", config.origin(), rotary);
-  model.SetSize("context_length", config.Size("max_position_embeddings"));
-  model.SetSize("embedding_length", sizes.dim);
-  model.SetSize("block_count", sizes.layers);
+  model.SetDecoder({.context = config.Size("max_position_embeddings"),
+                    .vocab = sizes.vocab,
+                    .dim = sizes.dim,
+                    .layers = sizes.layers,
+                    .hidden = sizes.hidden,
+                    .heads = sizes.heads,
+                    .kv_heads = sizes.kv_heads,
+                    .rope_dims = static_cast<std::int64_t>(static_cast<double>(sizes.head_dim) * rotary),
+                    .rope_base = config.RealOr("rope_theta", 10'000.0),
+                    .norm_epsilon = config.RealOr("rms_norm_eps", 1e-6),
+                    .experts = sizes.experts,
+                    .experts_used = sizes.used,
+                    .expert_hidden = sizes.expert_hidden});
   model.SetSize("leading_dense_block_count", sizes.dense_layers);
-  model.SetSize("feed_forward_length", sizes.hidden);
-  model.SetSize("attention.head_count", sizes.heads);
-  model.SetSize("attention.head_count_kv", sizes.kv_heads);
   model.SetSize("attention.key_length", sizes.head_dim);
   model.SetSize("attention.value_length", sizes.head_dim);
-  model.SetReal("attention.layer_norm_rms_epsilon", config.RealOr("rms_norm_eps", 1e-6));
-  model.SetFlag("attention.causal", false);
-  model.SetReal("rope.freq_base", config.RealOr("rope_theta", 10'000.0));
-  model.SetSize("rope.dimension_count", static_cast<std::int64_t>(static_cast<double>(sizes.head_dim) * rotary));
-  model.SetSize("vocab_size", sizes.vocab);
-  model.SetSize("expert_count", sizes.experts);
-  model.SetSize("expert_used_count", sizes.used);
-  model.SetSize("expert_feed_forward_length", sizes.expert_hidden);
   model.SetSize("expert_shared_count", sizes.shared);
   model.SetSize("expert_group_count", sizes.groups);
   model.SetSize("expert_group_used_count", sizes.groups_used);
   model.SetReal("expert_weights_scale", config.RealOr("routed_scaling_factor", 1.0));
-  gguf_set_val_bool(model.keys.get(), "diffusion.shift_logits", false);
 }
 
 void AddFfn(const Sizes& sizes, const std::string& to, const std::string& from, bool is_dense, HfModel& model) {

@@ -66,6 +66,25 @@ void HfModel::SetFlag(const char* key, bool value) {
   gguf_set_val_bool(keys.get(), (architecture + "." + key).c_str(), value);
 }
 
+void HfModel::SetDecoder(const HfDecoder& decoder) {
+  SetSize("context_length", decoder.context);
+  SetSize("vocab_size", decoder.vocab);
+  SetSize("embedding_length", decoder.dim);
+  SetSize("block_count", decoder.layers);
+  SetSize("feed_forward_length", decoder.hidden);
+  SetSize("attention.head_count", decoder.heads);
+  SetSize("attention.head_count_kv", decoder.kv_heads);
+  SetReal("attention.layer_norm_rms_epsilon", decoder.norm_epsilon);
+  SetFlag("attention.causal", false);
+  SetReal("rope.freq_base", decoder.rope_base);
+  SetSize("rope.dimension_count", decoder.rope_dims);
+  gguf_set_val_bool(keys.get(), "diffusion.shift_logits", decoder.shift_logits);
+  if (decoder.experts == 0) return;
+  SetSize("expert_count", decoder.experts);
+  SetSize("expert_used_count", decoder.experts_used);
+  SetSize("expert_feed_forward_length", decoder.expert_hidden);
+}
+
 HfTensor& HfModel::Matrix(const std::string& name, const std::string& source, std::int64_t rows, std::int64_t columns) {
   tensors.push_back({.name = name + ".weight", .sources = {source + ".weight"}, .shape = {rows, columns}});
   return tensors.back();

@@ -23,6 +23,24 @@ struct HfTensor {
   bool is_optional = false;          // left out when the checkpoint has no source
 };
 
+/// What every decoder with RMS norms and RoPE has keys for.
+struct HfDecoder {
+  std::int64_t context = 0;
+  std::int64_t vocab = 0;
+  std::int64_t dim = 0;
+  std::int64_t layers = 0;
+  std::int64_t hidden = 0;  // of a dense feed-forward network
+  std::int64_t heads = 0;
+  std::int64_t kv_heads = 0;
+  std::int64_t rope_dims = 0;  // of each head
+  double rope_base = 10'000;
+  double norm_epsilon = 1e-6;
+  bool shift_logits = false;  // a row predicts the position behind it
+  std::int64_t experts = 0;   // 0: none, and no keys of theirs
+  std::int64_t experts_used = 0;
+  std::int64_t expert_hidden = 0;
+};
+
 struct HfModel {
   GgufPtr keys;
   std::vector<HfTensor> tensors;
@@ -35,6 +53,7 @@ struct HfModel {
   void SetSize(const char* key, std::int64_t value);
   void SetReal(const char* key, double value);
   void SetFlag(const char* key, bool value);
+  void SetDecoder(const HfDecoder& decoder);
 
   /// `name` and `source` without ".weight"; [rows, columns].
   HfTensor& Matrix(const std::string& name, const std::string& source, std::int64_t rows, std::int64_t columns);

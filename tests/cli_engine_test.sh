@@ -46,7 +46,7 @@ refuses "2 given tokens and 500 positions to generate exceed the 128" $llada hi 
 refuses "positions to generate exceed the 128" $llada --infill "ab[MASK:200]"
 refuses "unknown device 'abacus'; valid: auto" $llada hi --device abacus
 refuses "there is no tokenizer" generate --model "$golden/llada_moe" hi
-refuses "README.md: no usable GGUF file" generate --model "$PUNT_SOURCE_DIR/README.md" hi
+refuses "README.md: not a GGUF file" generate --model "$PUNT_SOURCE_DIR/README.md" hi
 head -c 5000 f32.gguf >cut.gguf
 refuses "cut.gguf" generate --model cut.gguf hi
 accepts list devices

@@ -40,6 +40,30 @@ refuses "token 999 lies outside the vocabulary of 320" detokenize --model "$gold
 refuses "got 'five'" detokenize --model "$golden/llada" five
 refuses "token must be between 0 and" detokenize --model "$golden/llada" 99999999999
 
+# ---- GGUF files that are cut or lie: the header alone is wanted, but all of it is checked
+accepts convert "$golden/llada" whole.gguf
+prints "71 72 314" tokenize --model whole.gguf "hi<|mdm_mask|>"
+bytes=$(stat -c %s whole.gguf)
+for size in 0 3 4 20 100 3000 $((bytes / 2)) $((bytes - 1)); do
+  head -c "$size" whole.gguf >cut.gguf
+  refuses "cut.gguf: " tokenize --model cut.gguf hi
+  refuses "cut.gguf: " detokenize --model cut.gguf 1
+done
+refuses "cut.gguf: tensor 'output.weight' needs" tokenize --model cut.gguf hi
+
+# hostile TENSORS KEYS BYTES: a version 3 header with these counts (one byte each) and what follows it
+hostile() { printf 'GGUF\3\0\0\0\'"$1"'\0\0\0\0\0\0\0\'"$2"'\0\0\0\0\0\0\0'"$3" >hostile.gguf; }
+size_2='\2\0\0\0\0\0\0\0'
+hostile 0 1 "$size_2"'\0k\7\0\0\0\1'
+refuses "hostile.gguf: key 0 has no name" tokenize --model hostile.gguf hi
+hostile 0 1 '\377\377\377\377\377\377\377\177k'
+refuses "hostile.gguf: not a GGUF file that can be read: string length" tokenize --model hostile.gguf hi
+hostile 0 1 "$size_2"'kk\11\0\0\0\4\0\0\0\0\0\0\0\0\0\0\40'
+refuses "hostile.gguf: not a GGUF file that can be read: " tokenize --model hostile.gguf hi
+# a tensor 'tt' of four floats, and no data
+hostile 1 0 "$size_2"'tt\1\0\0\0\4\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
+refuses "hostile.gguf: tensor 'tt' needs 16 bytes" tokenize --model hostile.gguf hi
+
 # ---- the standard input, kept to its last byte
 text=$'  a\tb \n\n'
 printf '%s' "$text" | "$PUNT" tokenize --model "$golden/llada" >ids || fail "text from the standard input"

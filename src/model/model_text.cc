@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 #include "text/hf_tokenizer.h"
-#include "text/llama_log.h"
+#include "weights/weight_source.h"
 
 namespace punt {
 
@@ -21,15 +21,7 @@ Vocabulary OpenModelVocabulary(std::string_view model) {
   }
   if (!fs::exists(path)) BadInput("{}: no such file or folder", path.string());
   if (!fs::is_regular_file(path)) BadInput("{}: neither a file nor a folder", path.string());
-  std::string reason;
-  GgufPtr context;
-  {
-    const LlamaLog log;
-    context.reset(gguf_init_from_file(path.string().c_str(), {.no_alloc = true, .ctx = nullptr}));
-    reason = log.Errors();
-  }
-  if (!context) BadInput("{}: not a GGUF file that can be read: {}", path.string(), reason);
-  return OpenVocabulary(Metadata(std::move(context), path.string()));
+  return OpenVocabulary(OpenGguf(path)->metadata());
 }
 
 }  // namespace punt

@@ -24,7 +24,7 @@ GgufPtr ParseHeader(std::span<const std::byte> file, std::string_view origin) {
   if (!file.empty()) context.reset(gguf_init_from_buffer(file.data(), file.size(), params));
   if (!context) {
     const std::string cause = log.FirstError();
-    BadInput("{}: no usable GGUF file: {}", origin, cause.empty() ? "it is empty" : cause);
+    BadInput("{}: not a GGUF file that can be read: {}", origin, cause.empty() ? "it is empty" : cause);
   }
   return context;
 }

@@ -26,8 +26,8 @@
 
 #include "base/check.h"
 #include "text/chat_template.h"
-#include "text/llama_log.h"
 #include "text/utf8.h"
+#include "weights/ggml_log.h"
 
 namespace punt {
 namespace {
@@ -51,13 +51,16 @@ GgufPtr TokenizerKeysOf(const Metadata& metadata, const VocabularyKeys& keys) {
 }
 
 llama_model* LoadModel(const Metadata& metadata, const VocabularyKeys& keys) {
-  const LlamaLog log;
+  const GgmlLogCapture log;
   const GgufPtr only = TokenizerKeysOf(metadata, keys);
   llama_model_params params = llama_model_default_params();
   params.vocab_only = true;
   llama_model* model = llama_model_init_from_user(
       only.get(), [](ggml_tensor*, void*) {}, nullptr, params);
-  if (model == nullptr) BadInput("{}: libllama does not take the vocabulary: {}", keys.origin, log.Errors());
+  if (model == nullptr) {
+    const std::string cause = log.FirstError();
+    BadInput("{}: libllama does not take the vocabulary: {}", keys.origin, cause.empty() ? "no reason given" : cause);
+  }
   return model;
 }
 

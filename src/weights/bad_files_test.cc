@@ -1,6 +1,7 @@
 // Files that are cut, bent or lie about their sizes: always an Error that names the file and the fault, never a crash,
 // never memory for what a number claims.
 #include <gtest/gtest.h>
+#include <llama.h>
 
 #include <random>
 
@@ -226,6 +227,32 @@ TEST(GgmlLog, TheInnermostCaptureReceives) {
     EXPECT_NE(inner.FirstError().find("magic"), std::string::npos) << inner.FirstError();
   }
   EXPECT_EQ(outer.FirstError(), "");
+}
+
+TEST(GgmlLog, LibllamaIsCaughtToo) {
+  const GgmlLogCapture log;
+  EXPECT_EQ(llama_model_load_from_file("/nowhere.gguf", llama_model_default_params()), nullptr);
+  EXPECT_NE(log.FirstError().find("/nowhere.gguf"), std::string::npos) << log.FirstError();
+}
+
+TEST(GgmlLog, AnErrorComesBeforeAnEarlierWarning) {
+  GgmlLogCapture log;
+  EXPECT_EQ(log.FirstError(), "");
+  log.Receive(GGML_LOG_LEVEL_WARN, "function: a warning\n");
+  EXPECT_EQ(log.FirstError(), "a warning");
+  log.Receive(GGML_LOG_LEVEL_ERROR, "function: the cause\n");
+  log.Receive(GGML_LOG_LEVEL_ERROR, "function: what follows\n");
+  EXPECT_EQ(log.FirstError(), "the cause");
+}
+
+TEST(GgmlLog, MessagesOutsideACaptureGoWhereTheyWent) {
+  std::string heard;
+  const auto keep = [](ggml_log_level, const char* text, void* data) { *static_cast<std::string*>(data) += text; };
+  llama_log_set(keep, &heard);
+  { const GgmlLogCapture log; }
+  gguf_init_from_buffer("nonsense", 8, {.no_alloc = true, .ctx = nullptr});
+  llama_log_set(nullptr, nullptr);
+  EXPECT_NE(heard.find("magic"), std::string::npos) << heard;
 }
 
 /// A golden folder that may be changed.

@@ -1,6 +1,6 @@
 #include "weights/ggml_log.h"
 
-#include <ggml.h>
+#include <llama.h>
 
 #include <algorithm>
 #include <mutex>
@@ -11,8 +11,9 @@ namespace {
 
 thread_local GgmlLogCapture* innermost = nullptr;
 
-// ggml's logger is one plain variable. Ours is put in place once and stays, so that it is not written while other
-// threads log; only a program that sets its own later makes us chain to that one.
+// The loggers are plain variables, one in each library. Ours is put in place once and stays, so that they are not
+// written while other threads log; only a program that sets its own later makes us chain to that one. libllama's cannot
+// be asked for (its getter answers with ggml's), but its setter sets both.
 struct Chain {
   std::mutex mutex;
   ggml_log_callback next = nullptr;
@@ -45,7 +46,7 @@ void PutInPlace() {
   if (current == OnLog) return;
   TheChain().next = current;
   TheChain().next_data = data;
-  ggml_log_set(OnLog, nullptr);
+  llama_log_set(OnLog, nullptr);
 }
 
 void OnLog(ggml_log_level level, const char* text, void*) {
@@ -66,12 +67,12 @@ GgmlLogCapture::GgmlLogCapture() : outer_(innermost) {
 GgmlLogCapture::~GgmlLogCapture() { innermost = outer_; }
 
 void GgmlLogCapture::Receive(int level, const char* text) {
-  if (level != GGML_LOG_LEVEL_ERROR && level != GGML_LOG_LEVEL_WARN) return;
-  if (first_error_.empty()) first_error_ = text;
+  if (level == GGML_LOG_LEVEL_ERROR && first_error_.empty()) first_error_ = text;
+  if (level == GGML_LOG_LEVEL_WARN && first_warning_.empty()) first_warning_ = text;
 }
 
 std::string GgmlLogCapture::FirstError() const {
-  std::string_view text = first_error_;
+  std::string_view text = first_error_.empty() ? first_warning_ : first_error_;
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
   // "gguf_init_from_reader: cause"
   if (const auto colon = text.find(": "); colon != text.npos && text.find(' ') > colon) text.remove_prefix(colon + 2);

@@ -1,12 +1,13 @@
-// What ggml says, caught: it reports errors of files to a logger for the whole process, and we want them in an Error.
+// What ggml and libllama say, caught: they report errors to loggers for the whole process, and we want them in an
+// Error.
 #pragma once
 
 #include <string>
 
 namespace punt {
 
-/// While it lives, ggml's messages of this thread are collected here and shown nowhere; those of other threads go
-/// where they went before. May be nested: the innermost collects.
+/// While it lives, both libraries' messages of this thread are collected here and shown nowhere; those of other threads
+/// go where ggml's went before. May be nested: the innermost collects.
 class GgmlLogCapture {
  public:
   GgmlLogCapture();
@@ -14,8 +15,8 @@ class GgmlLogCapture {
   GgmlLogCapture(const GgmlLogCapture&) = delete;
   GgmlLogCapture& operator=(const GgmlLogCapture&) = delete;
 
-  /// The first warning or error, on one line and without the name of ggml's function; empty if there was none.
-  /// The first one names the cause, later ones what failed with it.
+  /// The first error, or the first warning if there was no error, on one line and without the name of the library's
+  /// function; empty if there was neither. The first error names the cause, later ones what failed with it.
   std::string FirstError() const;
 
   /// For the logger alone.
@@ -24,6 +25,7 @@ class GgmlLogCapture {
  private:
   GgmlLogCapture* outer_;
   std::string first_error_;
+  std::string first_warning_;
 };
 
 }  // namespace punt

@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iostream>
-#include <iterator>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -14,6 +12,7 @@
 #include "app/options.h"
 #include "app/request.h"
 #include "app/terminal.h"
+#include "app/tokenizer_input.h"
 #include "app/trace_file.h"
 #include "base/check.h"
 #include "generate/trace_pieces.h"
@@ -70,8 +69,7 @@ class Broadcast : public Observer {
 
 std::string ReadPrompt(const std::string& prompt) {
   if (prompt != "-") return prompt;
-  std::string text(std::istreambuf_iterator<char>(std::cin), {});
-  if (std::cin.bad()) throw Error(ErrorCode::kFailed, "cannot read the prompt from the standard input");
+  std::string text = ReadStandardInput();
   if (!text.empty() && text.back() == '\n') text.pop_back();
   return text;
 }

@@ -120,27 +120,46 @@ inline std::vector<float> LogitsOf(NetworkRunner& runner, const Network& network
   return logits;
 }
 
-/// The largest difference from the golden logits per row, for all rows of all cases of a fixture, ascending.
-inline std::vector<double> RowErrors(const Network& network, const GoldenFixture& fixture) {
-  NetworkRunner runner(network, {});
+/// A row of a case: how far its logits are from the golden ones, and what the routers chose for it and around it.
+struct GoldenRow {
+  double error = 0;                          // the largest difference; infinite for NaN
+  std::vector<std::int32_t> experts;         // of all layers, each layer's ascending
+  std::vector<std::int32_t> before_experts;  // of all tokens of the case, in all layers but the last
+};
+
+/// All rows of all cases of a fixture, in order.
+inline std::vector<GoldenRow> GoldenRows(const Network& network, const GoldenFixture& fixture) {
+  NetworkRunner runner(network, {.keeps_experts = true});
   const SafetensorsFile truth(GoldenFolder(fixture.truth) / "logits.safetensors");
   const auto vocab = static_cast<std::size_t>(network.hyper().vocab_size);
-  std::vector<double> errors;
+  std::vector<GoldenRow> rows;
   for (const GoldenCase& c : GoldenCases(fixture.inputs)) {
     const auto expected = GoldenTensor(truth, c.name);
     if (!expected && std::string(fixture.truth) != fixture.inputs) continue;  // fewer cases than its sibling
     EXPECT_TRUE(expected.has_value()) << c.name;
     if (!expected) continue;
     const std::vector<float> logits = LogitsOf(runner, network, c);
-    for (std::size_t i = 0; i < logits.size(); i += vocab) {
-      const double error =
-          LargestDifference(std::span(logits).subspan(i, vocab), std::span(*expected).subspan(i, vocab));
-      errors.push_back(std::isnan(error) ? INFINITY : error);
+    for (std::size_t i = 0; i < c.tokens.size(); ++i) {
+      const double error = LargestDifference(std::span(logits).subspan(i * vocab, vocab),
+                                             std::span(*expected).subspan(i * vocab, vocab));
+      GoldenRow& row = rows.emplace_back(GoldenRow{.error = std::isnan(error) ? INFINITY : error});
+      for (const ChosenExperts& layer : runner.experts()) {
+        const auto own = layer.values.begin() + static_cast<std::ptrdiff_t>(i) * layer.used;
+        row.experts.insert(row.experts.end(), own, own + layer.used);
+        if (layer.layer == network.hyper().layers - 1) continue;
+        row.before_experts.insert(row.before_experts.end(), layer.values.begin(), layer.values.end());
+      }
     }
   }
-  std::sort(errors.begin(), errors.end());
-  EXPECT_GT(errors.size(), 100u) << fixture.folder;
-  return errors;
+  EXPECT_GT(rows.size(), 100u) << fixture.folder;
+  return rows;
+}
+
+/// The error of the worst row.
+inline double WorstError(const std::vector<GoldenRow>& rows) {
+  double worst = 0;
+  for (const GoldenRow& row : rows) worst = std::max(worst, row.error);
+  return worst;
 }
 
 inline std::unique_ptr<Network> OpenGolden(const std::string& folder) {

@@ -182,7 +182,12 @@ ggml_tensor* Graph::AttendRun(const Run& run, ggml_tensor* q, ggml_tensor* k, gg
   return ggml_reshape_2d(context_, mixed, hyper_.query_dim(), run.queries * run.sequences);
 }
 
-ggml_tensor* Graph::Experts(ggml_tensor* x, const Choice& choice) {
+ggml_tensor* Graph::Experts(ggml_tensor* x, Choice choice) {
+  if (shape_.keeps_experts) {
+    choice.experts = ggml_cont(context_, choice.experts);  // it was a view
+    ggml_set_output(choice.experts);
+    expert_maps_.push_back({.layer = static_cast<int>(layer_), .experts = choice.experts});
+  }
   const std::int64_t dim = x->ne[0];
   const std::int64_t tokens = x->ne[1];
   ggml_tensor* input = ggml_reshape_3d(context_, x, dim, 1, tokens);

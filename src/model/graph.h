@@ -34,6 +34,7 @@ struct GraphShape {
   std::vector<SequenceShape> sequences;
   std::vector<int> attention_layers;  // whose attention probabilities are kept, ascending
   bool fused_attention = false;       // one operation instead of three where probabilities are not kept
+  bool keeps_experts = false;         // the experts chosen can be read after a run
 
   bool operator==(const GraphShape&) const = default;
   std::int64_t tokens() const;
@@ -90,7 +91,7 @@ class Graph {
     ggml_tensor* experts = nullptr;  // i32 [experts_used, N]
     ggml_tensor* weights = nullptr;  // f32 [1, experts_used, N]
   };
-  ggml_tensor* Experts(ggml_tensor* x, const Choice& choice);
+  ggml_tensor* Experts(ggml_tensor* x, Choice choice);
 
   ggml_context* context() const { return context_; }
   GraphInputs& inputs() { return inputs_; }
@@ -101,6 +102,12 @@ class Graph {
     ggml_tensor* probabilities = nullptr;
   };
   const std::vector<AttentionMap>& attention_maps() const { return attention_maps_; }
+  /// i32 [experts_used, columns] of each layer with experts, in the order of layers.
+  struct ExpertMap {
+    int layer = 0;
+    ggml_tensor* experts = nullptr;
+  };
+  const std::vector<ExpertMap>& expert_maps() const { return expert_maps_; }
 
  private:
   struct Run;  // neighbouring sequences of one shape
@@ -115,6 +122,7 @@ class Graph {
   const GraphShape& shape_;
   GraphInputs inputs_;
   std::vector<AttentionMap> attention_maps_;
+  std::vector<ExpertMap> expert_maps_;
   std::int64_t layer_ = -1;
 };
 

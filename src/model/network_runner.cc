@@ -39,6 +39,7 @@ struct Built {
   ggml_tensor* input = nullptr;  // of a head: hidden rows
   ggml_tensor* output = nullptr;
   std::vector<Graph::AttentionMap> maps;
+  std::vector<Graph::ExpertMap> expert_maps;
 };
 
 /// Graphs of one kind, the latest ones kept, on memory that they share.
@@ -157,6 +158,7 @@ class NetworkRunner::Impl {
       shape.sequences.push_back({.tokens = std::ssize(s.tokens), .rows = std::ssize(s.rows), .is_masked = IsMasked(s)});
     }
     shape.fused_attention = options_.fused_attention;
+    shape.keeps_experts = options_.keeps_experts;
     shape.attention_layers.assign(attention_layers.begin(), attention_layers.end());
     if (shape.rows() == 0 && attention_layers.empty()) return {};
     Built& built = bodies_.Prepare(shape, [this](const GraphShape& s) { return BuildBody(s); });
@@ -166,6 +168,7 @@ class NetworkRunner::Impl {
     std::vector<float> hidden(static_cast<std::size_t>(shape.rows() * network_.hyper().model_dim));
     if (!hidden.empty()) ggml_backend_tensor_get(built.output, hidden.data(), 0, hidden.size() * sizeof(float));
     if (attention != nullptr) *attention = ReadAttention(built);
+    experts_ = ReadExperts(built);
     return hidden;
   }
 
@@ -187,6 +190,8 @@ class NetworkRunner::Impl {
                                                   network_.metadata().origin(), *bad));
     }
   }
+
+  const std::vector<ChosenExperts>& experts() const { return experts_; }
 
   std::size_t compute_bytes() const { return bodies_.bytes() + heads_.bytes(); }
 
@@ -255,6 +260,7 @@ class NetworkRunner::Impl {
     built->output = x;
     built->inputs = graph.inputs();
     built->maps = graph.attention_maps();
+    built->expert_maps = graph.expert_maps();
     return built;
   }
 
@@ -345,12 +351,26 @@ class NetworkRunner::Impl {
     return all;
   }
 
+  static std::vector<ChosenExperts> ReadExperts(const Built& built) {
+    std::vector<ChosenExperts> all;
+    for (const Graph::ExpertMap& map : built.expert_maps) {
+      ChosenExperts& chosen = all.emplace_back(ChosenExperts{.layer = map.layer, .used = map.experts->ne[0]});
+      chosen.values.resize(static_cast<std::size_t>(ggml_nelements(map.experts)));
+      ggml_backend_tensor_get(map.experts, chosen.values.data(), 0, ggml_nbytes(map.experts));
+      for (auto at = chosen.values.begin(); at != chosen.values.end(); at += chosen.used) {
+        std::sort(at, at + chosen.used);
+      }
+    }
+    return all;
+  }
+
   const Network& network_;
   const NetworkRunnerOptions options_;
   std::unique_ptr<ggml_threadpool, ThreadpoolDelete> pool_;
   std::vector<std::unique_ptr<ggml_backend, BackendDelete>> backends_;
   GraphStore bodies_;
   GraphStore heads_;
+  std::vector<ChosenExperts> experts_;
 };
 
 NetworkRunner::NetworkRunner(const Network& network, const NetworkRunnerOptions& options)
@@ -363,6 +383,8 @@ std::vector<float> NetworkRunner::Hidden(std::span<const Sequence> sequences, st
 }
 
 void NetworkRunner::Logits(std::span<const float> hidden, std::span<float> logits) { impl_->Logits(hidden, logits); }
+
+const std::vector<ChosenExperts>& NetworkRunner::experts() const { return impl_->experts(); }
 
 std::size_t NetworkRunner::compute_bytes() const { return impl_->compute_bytes(); }
 

@@ -33,9 +33,18 @@ struct AttentionProbabilities {
   std::vector<float> values;
 };
 
+/// Experts of one layer, [columns x used]: those of a column are ascending. Columns are all tokens of all sequences, in
+/// the last layer the rows asked.
+struct ChosenExperts {
+  int layer = 0;
+  std::int64_t used = 0;
+  std::vector<std::int32_t> values;
+};
+
 struct NetworkRunnerOptions {
   int threads = 1;
   bool fused_attention = true;
+  bool keeps_experts = false;  // for tests of mixtures of experts: see experts()
 };
 
 /// Mutable: one caller at a time. Results depend on the sequence alone: not on its batch, nor on threads.
@@ -52,6 +61,9 @@ class NetworkRunner {
 
   /// Logits of hidden rows; logits.size() / V == hidden.size() / D. Throws Error when they are not finite.
   void Logits(std::span<const float> hidden, std::span<float> logits);
+
+  /// What the routers chose in the last call of Hidden, layer by layer; empty unless options.keeps_experts.
+  const std::vector<ChosenExperts>& experts() const;
 
   /// Bytes held for activations.
   std::size_t compute_bytes() const;

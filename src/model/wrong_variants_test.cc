@@ -23,7 +23,7 @@ double ErrorAfter(const std::string& folder, const std::function<void(EditedSour
   auto source = std::make_unique<EditedSource>(OpenModelFiles(GoldenFolder(folder)));
   edit(*source);
   const Network network(std::move(source), {.device = "cpu"});
-  return RowErrors(network, Fixture(folder)).back();
+  return WorstError(GoldenRows(network, Fixture(folder)));
 }
 
 std::string Key(const WeightSource& source, const std::string& name) {

@@ -230,9 +230,12 @@ TEST(GgmlLog, TheInnermostCaptureReceives) {
 }
 
 TEST(GgmlLog, LibllamaIsCaughtToo) {
+  const GgufPtr keys(gguf_init_empty());
+  gguf_set_val_str(keys.get(), "general.architecture", "nobody");
   const GgmlLogCapture log;
-  EXPECT_EQ(llama_model_load_from_file("/nowhere.gguf", llama_model_default_params()), nullptr);
-  EXPECT_NE(log.FirstError().find("/nowhere.gguf"), std::string::npos) << log.FirstError();
+  const auto fill = [](ggml_tensor*, void*) {};
+  EXPECT_EQ(llama_model_init_from_user(keys.get(), fill, nullptr, llama_model_default_params()), nullptr);
+  EXPECT_NE(log.FirstError().find("'nobody'"), std::string::npos) << log.FirstError();
 }
 
 TEST(GgmlLog, AnErrorComesBeforeAnEarlierWarning) {

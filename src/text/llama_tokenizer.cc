@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <exception>
 #include <limits>
+#include <stdexcept>
 
 #include "base/check.h"
 #include "text/chat_template.h"
@@ -89,21 +90,24 @@ void LlamaTokenizer::EncodePlain(std::string_view text, std::vector<Token>& toke
   if (normalized.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max() / 4)) {
     BadInput("the text has {} bytes, too many for a tokenizer", normalized.size());
   }
+  const auto no_tokens = [&] {
+    BadInput("the vocabulary of {} has no tokens for part of '{}'", keys_.origin, text.substr(0, 60));
+  };
   const auto length = static_cast<std::int32_t>(normalized.size());
   std::vector<llama_token> found(normalized.size() + 1);  // one more for SentencePiece's space in front
   std::int32_t count = 0;
   try {
     const auto room = static_cast<std::int32_t>(found.size());
     count = llama_tokenize(vocab_, normalized.data(), length, found.data(), room, false, false);
+  } catch (const std::out_of_range&) {  // SentencePiece without a token for a byte
+    no_tokens();
   } catch (const std::exception& error) {
     BadInput("libllama cannot tokenize the text: {}", error.what());
   }
   Check(count >= 0, "more tokens than bytes");
   found.resize(static_cast<std::size_t>(count));
   // A byte without a token is dropped by libllama without a word.
-  if (keys_.model == "gpt2" && Decode(found) != normalized) {
-    BadInput("the vocabulary of {} has no tokens for part of '{}'", keys_.origin, text.substr(0, 60));
-  }
+  if (keys_.model == "gpt2" && Decode(found) != normalized) no_tokens();
   tokens.insert(tokens.end(), found.begin(), found.end());
 }
 
@@ -120,9 +124,15 @@ std::string LlamaTokenizer::Piece(Token token) const {
   const auto index = static_cast<std::size_t>(token);
   if (keys_.kinds[index] == TokenKind::kUnused) return keys_.tokens[index];
   std::string piece(keys_.tokens[index].size() + 16, '\0');
-  const auto room = static_cast<std::int32_t>(piece.size());
-  const std::int32_t size = llama_token_to_piece(vocab_, token, piece.data(), room, 0, true);
-  Check(size >= 0, "a piece longer than its token");
+  const auto write = [&] {
+    return llama_token_to_piece(vocab_, token, piece.data(), static_cast<std::int32_t>(piece.size()), 0, true);
+  };
+  std::int32_t size = write();
+  if (size < 0) {  // a character that stands for no byte is spelled out: "[UNK_BYTE_0x...]"
+    piece.resize(static_cast<std::size_t>(-size));
+    size = write();
+  }
+  Check(size >= 0, "a piece longer than libllama said");
   piece.resize(static_cast<std::size_t>(size));
   return piece;
 }

@@ -176,7 +176,24 @@ TEST(LlamaTokenizerTest, SentencePieceWritesASpaceInFrontAndFallsBackToBytes) {
 TEST(LlamaTokenizerTest, SentencePieceWithoutBytesRefusesWhatItCannotWrite) {
   const Vocabulary vocabulary = OpenVocabulary(SentencePiece(false));
   EXPECT_EQ(vocabulary.tokenizer->Decode(vocabulary.tokenizer->Encode("the ab 12")), "the ab 12");
-  EXPECT_THROW(vocabulary.tokenizer->Encode("the \u65e5"), Error);
+  try {
+    vocabulary.tokenizer->Encode("the \u65e5");
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "the vocabulary of sentencepiece has no tokens for part of 'the \u65e5'");
+  }
+}
+
+TEST(LlamaTokenizerTest, PiecesMayBeLongerThanTheirTokens) {
+  Metadata metadata = ByteLevel("gpt-2");
+  const Strings tokens = {"a", "\u65e5\u672c\u65e5\u672c\u65e5\u672c"};  // stand for no bytes
+  const std::int32_t kinds[] = {1, 1};
+  SetStrings(metadata, "tokenizer.ggml.tokens", tokens);
+  gguf_set_arr_data(metadata.raw(), "tokenizer.ggml.token_type", GGUF_TYPE_INT32, kinds, 2);
+  gguf_remove_key(metadata.raw(), "tokenizer.ggml.bos_token_id");
+  const Vocabulary vocabulary = OpenVocabulary(metadata);
+  EXPECT_EQ(vocabulary.tokenizer->Piece(0), "a");
+  EXPECT_GT(vocabulary.tokenizer->Piece(1).size(), tokens[1].size() + 16);
 }
 
 }  // namespace

@@ -196,5 +196,25 @@ TEST(LlamaTokenizerTest, PiecesMayBeLongerThanTheirTokens) {
   EXPECT_GT(vocabulary.tokenizer->Piece(1).size(), tokens[1].size() + 16);
 }
 
+TEST(LlamaTokenizerTest, LongTokensOfCharactersThatStandForNoByteAreRefused) {
+  Metadata metadata = ByteLevel("gpt-2");
+  gguf_remove_key(metadata.raw(), "tokenizer.ggml.token_type");
+  gguf_remove_key(metadata.raw(), "tokenizer.ggml.bos_token_id");
+  std::string every_letter;
+  for (const std::string& letter : ByteLetters()) every_letter += letter;
+  SetStrings(metadata, "tokenizer.ggml.tokens", {"a", every_letter});
+  EXPECT_EQ(OpenVocabulary(metadata).tokenizer->Piece(1).size(), 256u);
+  for (const char* stranger : {" ", "\u00a0", "\u00ad", "\u0144", "\u65e5"}) {
+    SetStrings(metadata, "tokenizer.ggml.tokens", {"a", std::string(200, 'a') + stranger});
+    try {
+      OpenVocabulary(metadata);
+      ADD_FAILURE() << "accepted '" << stranger << "'";
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("gpt-2: key 'tokenizer.ggml.tokens': entry 1 of 20"), std::string::npos)
+          << error.what();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace punt

@@ -60,6 +60,22 @@ void ReadKinds(const Metadata& metadata, VocabularyKeys& keys) {
   }
 }
 
+/// libllama spells a character that stands for no byte out together with the whole token it is in: what it keeps of a
+/// token grows with the square of its length. Such characters hardly occur, and in long tokens only by malice.
+void CheckByteLetters(const VocabularyKeys& keys) {
+  constexpr std::size_t kHarmless = 128;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (keys.kinds[i] != TokenKind::kNormal || keys.tokens[i].size() <= kHarmless) continue;
+    for (char32_t code : CodePoints(keys.tokens[i])) {
+      // GPT-2's letters for the 256 bytes: the printable ones of Latin-1, and as many from U+0100 on as are missing.
+      const bool is_byte = (code >= '!' && code <= '~') || (code >= 0xA1 && code <= 0x143 && code != 0xAD);
+      if (is_byte) continue;
+      BadInput("{}: key 'tokenizer.ggml.tokens': entry {} of {} bytes holds U+{:04X}, which stands for no byte",
+               keys.origin, i, keys.tokens[i].size(), static_cast<std::uint32_t>(code));
+    }
+  }
+}
+
 void ReadIds(const Metadata& metadata, VocabularyKeys& keys) {
   const std::pair<const char*, std::optional<Token>*> ids[] = {
       {"bos_token_id", &keys.bos},         {"eos_token_id", &keys.eos},
@@ -128,6 +144,7 @@ VocabularyKeys ReadVocabularyKeys(const Metadata& metadata) {
   keys.pre = metadata.StringOr("tokenizer.ggml.pre", "");
   ReadTokens(metadata, keys);
   ReadKinds(metadata, keys);
+  if (keys.model == "gpt2") CheckByteLetters(keys);
   ReadIds(metadata, keys);
   // What GGUF means by silence: SentencePiece adds BOS, BERT both ends, BPE nothing.
   keys.add_bos = metadata.BooleanOr("tokenizer.ggml.add_bos_token", keys.model != "gpt2");

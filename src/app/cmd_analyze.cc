@@ -97,6 +97,7 @@ int RunExactness(const ExactnessFlags& flags) {
   }
   WriteReport(flags, options, results);
   std::vector<std::pair<std::string, Measurement>> ordered;
+  ordered.reserve(jobs.size());
   for (const ExactnessJob& job : jobs) ordered.emplace_back(job.Key(), results.at(job.Key()));
   log.Finish(ordered);
   return 0;

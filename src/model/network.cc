@@ -58,10 +58,11 @@ bool CanBePacked(const ggml_tensor* weight, ggml_backend_buffer_type_t type) {
 
 /// Tells the system that mapped pages are not needed any more; they can always be read again.
 void GiveBack(std::span<const std::byte> mapped) {
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto first = (reinterpret_cast<std::uintptr_t>(mapped.data()) + page - 1) / page * page;
-  const auto last = reinterpret_cast<std::uintptr_t>(mapped.data() + mapped.size()) / page * page;
-  if (last > first) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t before = (page - reinterpret_cast<std::uintptr_t>(mapped.data()) % page) % page;
+  if (mapped.size() < before + page) return;
+  const auto whole = mapped.subspan(before, (mapped.size() - before) / page * page);
+  madvise(const_cast<std::byte*>(whole.data()), whole.size(), MADV_DONTNEED);
 }
 
 }  // namespace
@@ -113,14 +114,13 @@ void Network::BindMapped(ggml_tensor* tensor, std::span<const std::byte> bytes) 
   // ggml wants buffers to begin at a multiple of its alignment; tensors within them may lie anywhere. ggml takes
   // the pointer as writable but never writes to weights.
   constexpr std::uintptr_t kAlignment = 64;
-  const auto address = reinterpret_cast<std::uintptr_t>(bytes.data());
-  const std::uintptr_t begin = address / kAlignment * kAlignment;
-  ggml_backend_buffer_t buffer =
-      ggml_backend_cpu_buffer_from_ptr(reinterpret_cast<void*>(begin), bytes.size() + (address - begin));
+  auto* data = const_cast<std::byte*>(bytes.data());
+  const std::size_t offset = reinterpret_cast<std::uintptr_t>(data) % kAlignment;
+  ggml_backend_buffer_t buffer = ggml_backend_cpu_buffer_from_ptr(data - offset, bytes.size() + offset);
   Check(buffer != nullptr, "no buffer for mapped weights");
   buffers_.emplace_back(buffer);
   ggml_backend_buffer_set_usage(buffer, GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
-  const ggml_status status = ggml_backend_tensor_alloc(buffer, tensor, reinterpret_cast<void*>(address));
+  const ggml_status status = ggml_backend_tensor_alloc(buffer, tensor, data);
   Check(status == GGML_STATUS_SUCCESS, "a mapped tensor could not be bound");
 }
 

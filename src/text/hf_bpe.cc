@@ -62,6 +62,7 @@ std::string ReadPre(const HfJson& tokenizer, bool ignore_merges) {
   if (pre_tokenizer.IsNull()) pre_tokenizer.Refuse("is missing; byte-level BPE has one");
   const std::vector<HfJson> steps = Steps(pre_tokenizer);
   std::vector<std::string> types;
+  types.reserve(steps.size());
   for (const HfJson& step : steps) types.push_back(step["type"].String());
   if (types.empty() || types.back() != "ByteLevel") {
     pre_tokenizer.Refuse(fmt::format("must end in ByteLevel, is [{}]", fmt::join(types, ", ")));

@@ -6,6 +6,7 @@
 #   make test-asan   the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 #   make test-tsan   the tests under ThreadSanitizer
 #   make test-clang  the tests, built with clang
+#   make test-training  the tests of training/, in an environment from PyPI (6 GB)
 #   make lint        check formatting
 #   make fuzz        a minute of libFuzzer on every parser of outside bytes
 #   make tidy        clang-tidy (several minutes)
@@ -13,7 +14,7 @@
 #   make bench-llama forward passes against llama.cpp's, on models with random weights (many minutes)
 #   make exactness   regenerate docs/exactness.md and its pictures (several minutes)
 #   make install     install to PREFIX (default /usr/local)
-.PHONY: all demo test test-asan test-tsan test-clang lint tidy fuzz format bench bench-llama exactness install deps clean
+.PHONY: all demo test test-asan test-tsan test-clang test-training lint tidy fuzz format bench bench-llama exactness install deps clean
 
 PREFIX ?= /usr/local
 
@@ -37,6 +38,9 @@ test-clang: deps
 	@scripts/install-deps lint
 	@scripts/build clang
 	ctest --preset clang
+
+test-training: all
+	training/test
 
 lint:
 	@scripts/install-deps lint

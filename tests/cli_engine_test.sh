@@ -25,6 +25,18 @@ accepts convert "$golden/llada" f32.gguf --type f32
 accepts generate --model f32.gguf --threads 1 "the " --length 20 --seed 3
 [ "$out" = "$text" ] || fail "the converted file gives another text"
 
+# ---- a model in the folder of bundled ones goes by its name
+mkdir -p bundled && cp f32.gguf bundled/tiny.gguf
+export PUNT_MODELS_DIR=$PWD/bundled
+accepts generate --model tiny --threads 1 "the " --length 20 --seed 3
+[ "$out" = "$text" ] || fail "the bundled model gives another text"
+accepts list models
+[[ $out == tiny* ]] || fail "list models does not begin with the bundled one: $out"
+accepts tokenize --model tiny hello
+accepts inspect tiny
+refuses "unknown model './tiny'; valid: tiny, a GGUF file" generate --model ./tiny
+unset PUNT_MODELS_DIR
+
 # ---- holes, chat, guidance, proteins
 accepts $llada --infill "ab[MASK:3]cd[MASK:2]e" --temperature 0
 [[ $out == ab*cd*e ]] || fail "infill: $out"

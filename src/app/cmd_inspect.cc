@@ -9,6 +9,7 @@
 
 #include "app/command.h"
 #include "app/options.h"
+#include "model/bundled_models.h"
 #include "model/model_files.h"
 #include "model/weight_check.h"
 
@@ -223,7 +224,7 @@ void Print(const Json& json) {
 }
 
 int Run(const InspectFlags& flags) {
-  const Json json = Describe(flags, *OpenModelFiles(flags.model));
+  const Json json = Describe(flags, *OpenModelFiles(LocateModel(flags.model)));
   if (flags.json) {
     fmt::print("{}\n", Dump(json, 2));
   } else {

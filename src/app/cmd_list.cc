@@ -10,11 +10,13 @@
 #include "app/command.h"
 #include "base/check.h"
 #include "model/architecture.h"
+#include "model/bundled_models.h"
 #include "model/devices.h"
 #include "punt/model.h"
 #include "punt/planner.h"
 #include "punt/score.h"
 #include "punt/spec.h"
+#include "weights/weight_source.h"
 
 namespace punt {
 namespace {
@@ -83,6 +85,11 @@ void ListScores(bool json) {
 
 void ListModels(bool json) {
   Json list = Json::array();
+  for (const BundledModel& model : BundledModels()) {
+    const std::string summary = OpenGguf(model.file)->metadata().StringOr("general.description", "");
+    if (json) list.push_back({{"name", model.name}, {"summary", summary}, {"file", model.file.string()}});
+    if (!json) fmt::print("{}\n    {}\n", model.name, summary);
+  }
   for (const ToyRow& row : Toys()) {
     if (json) list.push_back(RowJson(fmt::format("toy:{}", row.name), row.summary, row.params));
     if (!json) PrintRow("toy:", row.name, row.summary, row.params);

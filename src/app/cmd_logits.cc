@@ -14,6 +14,7 @@
 #include "app/options.h"
 #include "app/terminal.h"
 #include "base/check.h"
+#include "model/bundled_models.h"
 #include "model/model_files.h"
 #include "model/network.h"
 #include "model/network_runner.h"
@@ -106,7 +107,7 @@ void WriteByName(const std::string& file, std::vector<SafetensorsTensor>& tensor
 
 int Run(const LogitsFlags& flags) {
   const std::atomic<bool>& interrupted = InstallInterruptHandlers();
-  const Network network(OpenModelFiles(flags.model), {.device = flags.device});
+  const Network network(OpenModelFiles(LocateModel(flags.model)), {.device = flags.device});
   for (const std::string& warning : network.warnings()) fmt::print(stderr, "punt: warning: {}\n", warning);
   const Hyperparameters& hyper = network.hyper();
   const std::vector<Case> cases = ReadCases(flags.inputs, hyper);

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "base/check.h"
+#include "model/bundled_models.h"
 #include "text/hf_tokenizer.h"
 #include "weights/weight_source.h"
 
@@ -10,7 +11,7 @@ namespace punt {
 
 Vocabulary OpenModelVocabulary(std::string_view model) {
   namespace fs = std::filesystem;
-  const fs::path path(model);
+  const fs::path path = LocateModel(model);
   if (fs::is_directory(path)) {
     Metadata metadata(GgufPtr(gguf_init_empty()), path.string());
     AddHfTokenizer(path, metadata);

@@ -1,0 +1,41 @@
+#include "model/bundled_models.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace punt {
+
+namespace fs = std::filesystem;
+
+fs::path BundledModelsFolder() {
+  if (const char* folder = std::getenv("PUNT_MODELS_DIR")) return folder;
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  for (const char* relative : {"../share/punt/models", "../../models"}) {
+    const fs::path folder = (program.parent_path() / relative).lexically_normal();
+    if (!error && fs::is_directory(folder, error)) return folder;
+  }
+  return {};
+}
+
+std::vector<BundledModel> BundledModels() {
+  std::vector<BundledModel> models;
+  const fs::path folder = BundledModelsFolder();
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".gguf") models.push_back({entry.path().stem().string(), entry.path()});
+  }
+  std::sort(models.begin(), models.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  return models;
+}
+
+fs::path LocateModel(std::string_view name) {
+  if (name.find('/') == std::string_view::npos) {
+    for (const BundledModel& model : BundledModels()) {
+      if (model.name == name) return model.file;
+    }
+  }
+  return fs::path(name);
+}
+
+}  // namespace punt

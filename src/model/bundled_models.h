@@ -1,0 +1,27 @@
+// Models that come with the program: GGUF files in one folder, each known by its stem.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace punt {
+
+/// The folder: $PUNT_MODELS_DIR, or else where the running program finds it: ../share/punt/models beside an installed
+/// one, models in the source tree of a built one. Empty when there is none.
+std::filesystem::path BundledModelsFolder();
+
+struct BundledModel {
+  std::string name;
+  std::filesystem::path file;
+};
+
+/// In the order of their names.
+std::vector<BundledModel> BundledModels();
+
+/// The file of the bundled model of this name; any other name is taken for a path and returned as it is. A path that
+/// happens to be such a name can be written with a folder: ./NAME.
+std::filesystem::path LocateModel(std::string_view name);
+
+}  // namespace punt

@@ -62,6 +62,10 @@ def prepare(args):
     """What the model learns, its network before the first step, its vocabulary."""
     if args.model == "stories":
         data = stories.Stories(args.text, args.parent, args.told, args.out.parent)
+        # The parent judges what its child writes.
+        export.write_gguf(data.parent(), pieces.vocabulary(data.pieces, mask=False), args.out / "stories15m-q8_0.gguf", "q8_0",
+                          "stories15m", "stories15M of llama2.c with a trimmed vocabulary: the judge of stories.", "mit",
+                          causal=True)  # fmt: skip
         return data.task(args.batch), data.network(args.scratch), pieces.vocabulary(data.pieces, mask=True)
     if args.model == "sudoku":
         data = sudoku.Sudoku(args.puzzles, args.size, args.batch)
@@ -81,7 +85,7 @@ def main():
     args.out.mkdir(parents=True, exist_ok=True)
     task, network, vocabulary = prepare(args)
     schedule = loop.Schedule(args.steps, args.rate, validate_every=args.validate_every, seed=args.seed)
-    run = loop.Run(network, task, schedule, args.out)
+    run = loop.Run(network, task, schedule, args.out, trains=not args.export_only)
     print(f"{args.model}: {sum(p.numel() for p in network.parameters()) / 1e6:.2f}M parameters, step {run.step}", flush=True)
     if not args.no_compile and not args.export_only:
         network.hidden = torch.compile(network.hidden, dynamic=args.model == "membrane")

@@ -7,6 +7,7 @@ to that checkpoint so that every step stands in it once.
 
 import copy
 import dataclasses
+import fcntl
 import json
 import math
 import os
@@ -88,9 +89,9 @@ def validation_bound(network, task: Task, seed: int = 0, repeats: int = 4) -> di
 
 
 class Run:
-    """One training run in its folder: checkpoint.pt, log.jsonl."""
+    """One training run in its folder: checkpoint.pt, log.jsonl. Only one process trains there; others may look."""
 
-    def __init__(self, network, task: Task, schedule: Schedule, folder: pathlib.Path):
+    def __init__(self, network, task: Task, schedule: Schedule, folder: pathlib.Path, trains: bool = True):
         self.network, self.task, self.schedule, self.folder = network, task, schedule, folder
         self.average = copy.deepcopy(network).requires_grad_(False)
         decayed = [p for p in network.parameters() if p.dim() >= 2]
@@ -102,8 +103,16 @@ class Run:
         self.step, self.seconds = 0, 0.0
         folder.mkdir(parents=True, exist_ok=True)
         self.checkpoint, self.log = folder / "checkpoint.pt", folder / "log.jsonl"
+        if trains:
+            self.lock = (folder / "lock").open("w")
+            try:
+                fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                fail(f"{folder}: another process is training there")
         if self.checkpoint.exists():
             self.resume()
+            if trains:
+                self.cut_log()
 
     def resume(self):
         saved = torch.load(self.checkpoint, weights_only=True)
@@ -113,6 +122,8 @@ class Run:
         self.average.load_state_dict(saved["average"])
         self.optimizer.load_state_dict(saved["optimizer"])
         self.step, self.seconds = saved["step"], saved["seconds"]
+
+    def cut_log(self):
         lines = [line for line in self.log.read_text().splitlines() if line.endswith("}")]
         kept = [line for line in lines if json.loads(line)["step"] <= self.step]
         replace(self.log, ("\n".join(kept) + "\n").encode() if kept else b"")

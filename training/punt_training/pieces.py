@@ -85,7 +85,7 @@ class Pieces:
 
 
 def vocabulary(pieces: Pieces, mask: bool):
-    """As a GGUF file lists it: spaces as U+2581, bytes as <0x..>, the mask behind the pieces."""
+    """As a GGUF file lists it: spaces as U+2581, bytes as <0x..>; with a mask behind the pieces, or of the parent itself."""
     from .export import BYTE, CONTROL, NORMAL, UNKNOWN as KIND_UNKNOWN, Vocabulary
 
     tokens: list[str | bytes] = ["<unk>", "<s>", "</s>"] + [f"<0x{b:02X}>" for b in range(256)]
@@ -98,5 +98,7 @@ def vocabulary(pieces: Pieces, mask: bool):
         kinds.append(CONTROL)
         scores.append(0.0)
         special["mask"] = len(pieces)
+    else:
+        special["eos"] = BOS  # stories15M was trained on stories one behind the other, each beginning with BOS
     flags = {"add_bos_token": True, "add_eos_token": False, "add_space_prefix": True}
     return Vocabulary("llama", tokens, kinds, special, scores=scores, flags=flags)

@@ -48,7 +48,7 @@ class Stories:
             for line in path.read_text().splitlines():
                 stories += json.loads(line)
                 batches += 1
-        network = read_llama2c_weights(self.weights, self.kept)
+        network = self.parent()
         while len(stories) < count:
             batch = tell(network, TELL_BATCH, seed=batches, temperature=0.9, nucleus=0.95)
             texts = [clean(self.pieces.decode(s)) for s in batch]
@@ -67,6 +67,9 @@ class Stories:
             shape = Shape(**(network.shape.__dict__ | {"shift_logits": False}))
             return Llada(shape)
         return network
+
+    def parent(self) -> Llada:
+        return read_llama2c_weights(self.weights, self.kept)
 
     def task(self, batch: int) -> loop.Task:
         def draw(step, generator):

@@ -68,10 +68,23 @@ class RunTest(unittest.TestCase):
         tiny_run(killed).train()
         self.assertEqual(curve(killed), curve(self.folder / "whole"))
 
+    def test_one_process_trains_and_others_only_look(self):
+        folder = self.folder / "a"
+        run = tiny_run(folder)
+        with self.assertRaises(SystemExit):
+            tiny_run(folder)
+        run.train()
+        with (folder / "log.jsonl").open("a") as log:
+            log.write('{"step": 41, "seconds": 0, "loss": 1}\n')
+        looking = loop.Run(run.network, run.task, run.schedule, folder, trains=False)
+        self.assertEqual(looking.step, 40)
+        self.assertEqual(curve(folder)[-1]["step"], 41)
+
     def test_another_schedule_is_refused(self):
         tiny_run(self.folder / "a").train()
-        with self.assertRaises(SystemExit):
+        with self.assertRaises(SystemExit) as refused:
             tiny_run(self.folder / "a", steps=41)
+        self.assertEqual(refused.exception.code, 2)
 
     @unittest.skipUnless(PUNT.exists(), f"{PUNT} is missing: run make")
     def test_exported_logits_are_the_trainers(self):

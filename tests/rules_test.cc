@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "eval/task.h"
 #include "model/architecture.h"
 #include "punt/planner.h"
 
@@ -24,7 +25,7 @@ const fs::path kSource = fs::path(PUNT_SOURCE_DIR) / "src";
 // Lowest first. Layers on one level do not see each other.
 const std::map<std::string, int> kLevels = {{"base", 0},    {"weights", 1}, {"text", 2},   {"model", 3},
                                             {"denoise", 4}, {"plan", 5},    {"sample", 5}, {"generate", 6},
-                                            {"analyze", 7}, {"app", 9}};
+                                            {"analyze", 7}, {"eval", 8},    {"app", 9}};
 
 // Above the denoiser interface nothing knows of a model.
 const std::vector<std::string> kAboveTheLine = {"sample", "plan", "generate"};
@@ -112,6 +113,14 @@ TEST(Rules, EveryPlannerHasAFileOfItsName) {
     std::string stem(row.name);
     std::replace(stem.begin(), stem.end(), '-', '_');
     EXPECT_TRUE(fs::exists(kSource / "plan" / (stem + ".cc"))) << row.name;
+  }
+}
+
+TEST(Rules, EveryTaskHasAFileOfItsName) {
+  for (const TaskRow& row : Tasks()) {
+    std::string stem(row.name);
+    std::replace(stem.begin(), stem.end(), '-', '_');
+    EXPECT_TRUE(fs::exists(kSource / "eval" / (stem + ".cc"))) << row.name;
   }
 }
 

@@ -1,0 +1,128 @@
+// Evaluation tasks: what a model is asked to generate and how the result is judged.
+//
+// A task makes items (a canvas to fill each), judges every finished item by named numbers, and sums all of them up.
+// Whoever runs it (run.h) generates, keeps the records and goes on where an earlier run stopped; therefore item i must
+// depend on nothing but the task's setup and i, and a summary on nothing but the records.
+//
+// Adding a task: a file with the name of its row, and the row in tasks.cc.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyze/result_log.h"
+#include "eval/confidence.h"
+#include "punt/model.h"
+#include "punt/sampler.h"
+#include "punt/spec.h"
+#include "punt/types.h"
+
+namespace punt {
+
+struct EvalItem {
+  std::string id;
+  std::string prompt;         // for the record
+  std::vector<Token> canvas;  // masks are what is to be generated
+  std::string reference;      // for the record: what would be right, where there is such a thing
+};
+
+/// A filled canvas and its text as the task reads it.
+struct EvalResponse {
+  std::vector<Token> tokens;
+  std::string text;
+};
+
+/// What is kept of a finished item.
+struct EvalRecord {
+  std::string id;
+  std::string prompt;
+  std::string reference;
+  std::string response;
+  Measurement verdict;  // finite numbers
+  std::int64_t base_passes = 0;
+  std::int64_t test_passes = 0;
+  int steps = 0;
+  double seconds = 0;
+  std::string stop;
+
+  std::int64_t nfe() const { return base_passes + test_passes; }
+};
+
+/// One line of a summary.
+struct Figure {
+  std::string name;
+  double value = 0;
+  std::optional<Interval> ci95 = {};
+  bool is_detail = false;  // for machines: left out of tables for people
+};
+
+/// The verdict that becomes the accuracy: 1 or 0.
+inline constexpr const char* kCorrect = "correct";
+
+/// Used by one thread at a time; judging may run a model of its own.
+class Task {
+ public:
+  virtual ~Task() = default;
+
+  /// How many items there are; 0: as many as one asks for.
+  virtual std::size_t size() const = 0;
+  /// How many are run when nobody says.
+  virtual std::size_t usual_count() const = 0;
+  virtual EvalItem Item(std::size_t index) const = 0;
+
+  /// Tokens that must not be generated.
+  virtual std::vector<Token> BannedTokens() const { return {}; }
+
+  /// The response's text; `tokens` is the item's canvas, filled.
+  virtual std::string ResponseText(const EvalItem& item, std::span<const Token> tokens) const = 0;
+
+  /// A task that makes its responses itself, for want of a model, returns one.
+  virtual std::optional<EvalResponse> OwnResponse(std::size_t index) { return (void)index, std::nullopt; }
+
+  virtual Measurement Judge(std::size_t index, const EvalItem& item, const EvalResponse& response) = 0;
+
+  /// Figures besides the accuracy and the costs. `records` is not empty.
+  virtual std::vector<Figure> Summarise(std::span<const EvalRecord> records) const = 0;
+
+  /// What a reader of the summary should know, a sentence each.
+  virtual std::vector<std::string> Notes() const { return {}; }
+};
+
+/// Everything that decides the items and verdicts, besides the parameters.
+struct TaskSetup {
+  const Model* model = nullptr;  // outlives the task; null: the task makes its responses itself
+  std::string data = {};         // path; empty: none
+  std::string judge = {};        // path of a model that judges; empty: none
+  std::optional<int> length = {};
+  std::uint64_t seed = 0;
+  ProposalOptions proposal = {};  // for responses that the task makes itself
+  int threads = 1;                // changes only speed
+};
+
+struct TaskRow {
+  std::string_view name;
+  std::string_view summary;
+  std::string_view data_help;  // where its data comes from
+  std::span<const ParamRow> params;
+  bool takes_data = false;
+  bool takes_judge = false;
+  bool has_reference = false;  // runs without a model
+  std::unique_ptr<Task> (*make)(const Params& params, const TaskSetup& setup);
+};
+
+std::span<const TaskRow> Tasks();
+
+/// A task from "name" or "name:key=value,...". Throws Error listing the valid names, and when the setup holds something
+/// that the task does not take.
+std::unique_ptr<Task> MakeTask(std::string_view spec, const TaskSetup& setup);
+
+/// The row that a spec names, and the spec with every key written out.
+const TaskRow& FindTask(std::string_view spec);
+std::string CanonicalTaskSpec(std::string_view spec);
+
+}  // namespace punt

@@ -1,0 +1,46 @@
+// The one table of tasks, and making them from specs.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/check.h"
+#include "eval/task.h"
+#include "eval/task_rows.h"
+
+namespace punt {
+namespace {
+
+Params CheckedParams(const Spec& spec, const TaskRow& row) {
+  return Params(spec, row.params, fmt::format("task {}", row.name));
+}
+
+}  // namespace
+
+std::span<const TaskRow> Tasks() {
+  static const TaskRow kRows[] = {kSudokuRow};
+  return kRows;
+}
+
+const TaskRow& FindTask(std::string_view text) {
+  const Spec spec = ParseSpec(text);
+  std::vector<std::string_view> names;
+  for (const TaskRow& row : Tasks()) {
+    if (row.name == spec.name) return row;
+    names.push_back(row.name);
+  }
+  BadInput("unknown task '{}'; valid tasks: {}", spec.name, fmt::join(names, ", "));
+}
+
+std::string CanonicalTaskSpec(std::string_view text) {
+  return CheckedParams(ParseSpec(text), FindTask(text)).Canonical();
+}
+
+std::unique_ptr<Task> MakeTask(std::string_view text, const TaskSetup& setup) {
+  const TaskRow& row = FindTask(text);
+  const Params params = CheckedParams(ParseSpec(text), row);
+  if (!setup.data.empty() && !row.takes_data) BadInput("task {} takes no data", row.name);
+  if (!setup.judge.empty() && !row.takes_judge) BadInput("task {} takes no judge", row.name);
+  if (setup.model == nullptr && !row.has_reference) BadInput("task {} has no reference: it needs a model", row.name);
+  return row.make(params, setup);
+}
+
+}  // namespace punt

@@ -9,6 +9,7 @@
 
 #include "app/command.h"
 #include "base/check.h"
+#include "eval/task.h"
 #include "model/architecture.h"
 #include "model/bundled_models.h"
 #include "model/devices.h"
@@ -104,8 +105,21 @@ void ListModels(bool json) {
 }
 
 void ListTasks(bool json) {
-  if (json) PrintJson(Json::array());
-  if (!json) fmt::print("No evaluation tasks are available in this build.\n");
+  Json list = Json::array();
+  for (const TaskRow& row : Tasks()) {
+    if (!json) {
+      PrintRow("", row.name, row.summary, row.params);
+      fmt::print("      data: {}\n", row.data_help);
+      continue;
+    }
+    Json object = RowJson(row.name, row.summary, row.params);
+    object["data"] = row.data_help;
+    object["takes_data"] = row.takes_data;
+    object["takes_judge"] = row.takes_judge;
+    object["has_reference"] = row.has_reference;
+    list.push_back(std::move(object));
+  }
+  if (json) PrintJson(list);
 }
 
 void PrintDevices(bool json) {

@@ -34,5 +34,7 @@ Runner AddInspect(CLI::App& command);
 Runner AddLogits(CLI::App& command);
 Runner AddTokenize(CLI::App& command);
 Runner AddDetokenize(CLI::App& command);
+Runner AddEval(CLI::App& command);
+Runner AddPuzzles(CLI::App& command);
 
 }  // namespace punt

@@ -20,6 +20,8 @@ constexpr CommandRow kCommands[] = {
     {"compare", "Compare planners: forward passes against exact error", AddCompare},
     {"demo", "The comparison and one live run, on one screen", AddDemo},
     {"analyze", "Write reports about planners", AddAnalyze},
+    {"eval", "Measure the quality of what a model generates", AddEval},
+    {"puzzles", "Write sudoku puzzles with one solution each", AddPuzzles},
     {"convert", "Convert a model to a GGUF file", AddConvert},
     {"inspect", "Show what a model's files say about it", AddInspect},
     {"logits", "Write the logits of a model for given inputs", AddLogits},
@@ -36,6 +38,7 @@ constexpr const char* kExamples = R"(Examples:
   punt generate --planner punt:epsilon=0.04 --seed 7
   punt generate abba --model toy:markov,length=32,vocab=4 --trace run.jsonl
   punt replay run.jsonl
+  punt eval sudoku --model sudoku.gguf --planner punt --out runs/sudoku
   punt list planners
 
 Exit codes: 0 done, 1 failed while running, 2 bad input, 130 interrupted.)";

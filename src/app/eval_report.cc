@@ -1,0 +1,77 @@
+#include "app/eval_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "app/glyphs.h"
+
+namespace punt {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json IntervalJson(const Interval& interval) { return Json::array({interval.low, interval.high}); }
+
+/// The costs and figures as lines of one table.
+std::vector<Figure> Lines(const EvalSummary& summary) {
+  std::vector<Figure> lines;
+  if (summary.accuracy) {
+    lines.push_back({.name = "accuracy", .value = summary.accuracy->value, .ci95 = summary.accuracy->ci95});
+  }
+  for (const Figure& figure : summary.figures) {
+    if (!figure.is_detail) lines.push_back(figure);
+  }
+  lines.push_back({.name = "nfe_mean", .value = summary.nfe.value, .ci95 = summary.nfe.ci95});
+  lines.push_back({.name = "steps_mean", .value = summary.steps.value, .ci95 = summary.steps.ci95});
+  lines.push_back({.name = "seconds_mean", .value = summary.seconds});
+  return lines;
+}
+
+std::string Number(double value) { return fmt::format("{:.{}f}", value, std::abs(value) < 10 ? 4 : 2); }
+
+}  // namespace
+
+std::string EvalJson(const EvalReport& report, int indent) {
+  const EvalSummary& summary = report.summary;
+  Json object = {{"task", report.task},
+                 {"model", report.model},
+                 {"planner", report.planner},
+                 {"items", summary.items},
+                 {"accuracy", summary.accuracy ? Json(summary.accuracy->value) : Json(nullptr)},
+                 {"ci95", summary.accuracy ? IntervalJson(summary.accuracy->ci95) : Json(nullptr)},
+                 {"nfe_mean", summary.nfe.value},
+                 {"nfe_mean_ci95", IntervalJson(summary.nfe.ci95)},
+                 {"steps_mean", summary.steps.value},
+                 {"steps_mean_ci95", IntervalJson(summary.steps.ci95)},
+                 {"seconds_mean", summary.seconds}};
+  for (const Figure& figure : summary.figures) {
+    object[figure.name] = figure.value;
+    if (figure.ci95) object[figure.name + "_ci95"] = IntervalJson(*figure.ci95);
+  }
+  object["notes"] = summary.notes;
+  object["configuration"] = Json::object();
+  for (const auto& [name, value] : report.configuration) object["configuration"][name] = value;
+  return object.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string EvalTable(const EvalReport& report, int columns) {
+  const std::vector<Figure> lines = Lines(report.summary);
+  std::size_t width = 0;
+  for (const Figure& line : lines) width = std::max(width, line.name.size());
+  const std::string items = report.summary.items == 1 ? "1 item" : fmt::format("{} items", report.summary.items);
+  std::string table;
+  for (const std::string& line : {fmt::format("{}, {}", report.task, items), report.model, report.planner}) {
+    if (!line.empty()) table += FitToWidth(line, columns) + "\n";
+  }
+  for (const Figure& line : lines) {
+    const std::string interval =
+        line.ci95 ? fmt::format("  [{}, {}]", Number(line.ci95->low), Number(line.ci95->high)) : "";
+    table += FitToWidth(fmt::format("  {:<{}} {:>10}{}", line.name, width, Number(line.value), interval), columns) + "\n";
+  }
+  return table;
+}
+
+}  // namespace punt

@@ -1,0 +1,27 @@
+// What `punt eval` prints and writes of a summary.
+#pragma once
+
+#include <string>
+
+#include "eval/eval_log.h"
+#include "eval/run.h"
+
+namespace punt {
+
+struct EvalReport {
+  std::string task;
+  std::string model;
+  std::string planner;
+  Configuration configuration;
+  EvalSummary summary;
+};
+
+/// One JSON object: task, model, planner, items, accuracy, ci95, nfe_mean, steps_mean, seconds_mean, then the task's
+/// own figures (NAME and NAME_ci95), notes and the configuration. The accuracy is null where nothing is correct or
+/// wrong.
+std::string EvalJson(const EvalReport& report, int indent);
+
+/// A table, no line wider than `columns` where the names allow it.
+std::string EvalTable(const EvalReport& report, int columns);
+
+}  // namespace punt

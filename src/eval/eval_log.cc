@@ -49,16 +49,15 @@ std::string RecordLine(const EvalRecord& record) {
     Check(std::isfinite(value), "a verdict that is no number");
     verdict[name] = value;
   }
-  const Json object = {
-      {"id", record.id},
-      {"prompt", record.prompt},
-      {"reference", record.reference},
-      {"response", record.response},
-      {"verdict", verdict},
-      {"nfe", {{"base", record.base_passes}, {"test", record.test_passes}, {"total", record.nfe()}}},
-      {"steps", record.steps},
-      {"seconds", record.seconds},
-      {"stop", record.stop}};
+  const Json object = {{"id", record.id},
+                       {"prompt", record.prompt},
+                       {"reference", record.reference},
+                       {"response", record.response},
+                       {"verdict", verdict},
+                       {"nfe", {{"base", record.base_passes}, {"test", record.test_passes}, {"total", record.nfe()}}},
+                       {"steps", record.steps},
+                       {"seconds", record.seconds},
+                       {"stop", record.stop}};
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -51,8 +51,7 @@ class RowSession : public DenoiserSession {
   void DoTokenProbs(std::span<const TokenProbRequest> requests) override {
     for (const TokenProbRequest& request : requests) {
       for (std::size_t i = 0; i < request.rows.size(); ++i) {
-        request.out[i] =
-            std::exp(Row(*request.pass, request.rows[i])[static_cast<std::size_t>(request.tokens[i])]);
+        request.out[i] = std::exp(Row(*request.pass, request.rows[i])[static_cast<std::size_t>(request.tokens[i])]);
       }
     }
   }
@@ -119,11 +118,8 @@ class PieceTokenizer : public Tokenizer {
 
 inline Model MakeRowModel(std::vector<std::string> pieces, int max_length, RowFunction rows) {
   const auto tokenizer = std::make_shared<PieceTokenizer>(std::move(pieces));
-  const DenoiserInfo info{.name = "rows",
-                          .vocab_size = tokenizer->size(),
-                          .mask_token = 2,
-                          .eos_tokens = {1},
-                          .max_length = max_length};
+  const DenoiserInfo info{
+      .name = "rows", .vocab_size = tokenizer->size(), .mask_token = 2, .eos_tokens = {1}, .max_length = max_length};
   return {.name = "rows", .denoiser = std::make_shared<RowDenoiser>(info, std::move(rows)), .tokenizer = tokenizer};
 }
 

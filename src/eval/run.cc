@@ -27,8 +27,8 @@ std::optional<EvalResponse> Respond(const EvalJob& job, DenoiserSession* session
   if (static_cast<int>(item.canvas.size()) > info.max_length) {
     BadInput("item {} has {} positions, {} takes {}", item.id, item.canvas.size(), job.model->name, info.max_length);
   }
-  GenerateResult result = Generate(*session, Canvas(item.canvas, info.mask_token, info.vocab_size), recipe,
-                                   {.cancel = job.cancel});
+  GenerateResult result =
+      Generate(*session, Canvas(item.canvas, info.mask_token, info.vocab_size), recipe, {.cancel = job.cancel});
   if (result.stop == StopReason::kCancelled) return std::nullopt;
   record.base_passes = result.counters.base_passes;
   record.test_passes = result.counters.test_passes;

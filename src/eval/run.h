@@ -31,8 +31,8 @@ struct EvalSummary {
   std::optional<Estimate> accuracy;  // where the task says what is correct
   Estimate nfe;
   Estimate steps;
-  double seconds = 0;            // mean
-  std::vector<Figure> figures;   // the task's own
+  double seconds = 0;           // mean
+  std::vector<Figure> figures;  // the task's own
   std::vector<std::string> notes;
 };
 

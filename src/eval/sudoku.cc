@@ -168,14 +168,13 @@ const ParamRow kParams[] = {
 
 }  // namespace
 
-const TaskRow kSudokuRow = {
-    .name = "sudoku",
-    .summary = "complete sudoku boards that have one solution",
-    .data_help = "fresh puzzles from the seed, or a CSV file as `punt puzzles` writes it",
-    .params = kParams,
-    .takes_data = true,
-    .make = [](const Params& params, const TaskSetup& setup) -> std::unique_ptr<Task> {
-      return std::make_unique<SudokuTask>(params, setup);
-    }};
+const TaskRow kSudokuRow = {.name = "sudoku",
+                            .summary = "complete sudoku boards that have one solution",
+                            .data_help = "fresh puzzles from the seed, or a CSV file as `punt puzzles` writes it",
+                            .params = kParams,
+                            .takes_data = true,
+                            .make = [](const Params& params, const TaskSetup& setup) -> std::unique_ptr<Task> {
+                              return std::make_unique<SudokuTask>(params, setup);
+                            }};
 
 }  // namespace punt

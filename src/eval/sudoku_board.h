@@ -15,9 +15,7 @@ struct SudokuShape {
   int box_columns = 3;
 
   int cells() const { return size * size; }
-  int BoxOf(int row, int column) const {
-    return row / box_rows * (size / box_columns) + column / box_columns;
-  }
+  int BoxOf(int row, int column) const { return row / box_rows * (size / box_columns) + column / box_columns; }
 };
 
 /// 9 (boxes of 3 x 3), 6 (2 rows x 3 columns) or 4 (2 x 2); anything else throws Error.

@@ -35,6 +35,7 @@ struct EvalItem {
 struct EvalResponse {
   std::vector<Token> tokens;
   std::string text;
+  bool ended = false;  // of a task's own responses: with an end, not for want of room
 };
 
 /// What is kept of a finished item.

@@ -6,5 +6,6 @@
 namespace punt {
 
 extern const TaskRow kSudokuRow;
+extern const TaskRow kStoriesRow;
 
 }  // namespace punt

@@ -1,0 +1,193 @@
+// Task `stories`: free text from nothing, or from openings. How good a text is, an autoregressive model of the same
+// kind of text says (text_judge.h): the perplexity that it gives to what was generated. A low perplexity alone is easy
+// to get with dull text, so variety and repetition stand beside it, and --reference gives the bar: the judge's own
+// samples at the same temperature, measured in the same way.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+#include "eval/data_file.h"
+#include "eval/task_rows.h"
+#include "eval/text_judge.h"
+#include "eval/text_statistics.h"
+#include "text/utf8.h"
+
+namespace punt {
+namespace {
+
+constexpr std::size_t kUsualCount = 100;
+constexpr int kUsualCanvas = 256;
+constexpr int kRepeatedGram = 4;
+
+std::vector<std::string> ReadOpenings(const std::string& path) {
+  std::vector<std::string> openings;
+  const std::string text = ReadDataFile(path);
+  for (std::string_view line : SplitLines(text)) {
+    if (!line.empty()) openings.emplace_back(line);
+    if (InvalidUtf8(line) != std::string_view::npos) BadInput("{}: not valid UTF-8", path);
+  }
+  if (openings.empty()) BadInput("{}: there are no openings", path);
+  return openings;
+}
+
+class StoriesTask : public Task {
+ public:
+  explicit StoriesTask(const TaskSetup& setup) : setup_(setup) {
+    if (setup.model == nullptr && !setup.data.empty()) BadInput("the reference takes no openings");
+    if (!setup.data.empty()) openings_ = ReadOpenings(setup.data);
+    if (!setup.judge.empty()) judge_ = std::make_unique<TextJudge>(setup.judge, setup.threads);
+    Check(setup.model != nullptr || judge_ != nullptr, "a reference without a judge");
+  }
+
+  std::size_t size() const override { return openings_.size(); }
+  std::size_t usual_count() const override { return openings_.empty() ? kUsualCount : openings_.size(); }
+
+  /// The canvas is 256 positions, or the model's, or `length` masks behind the opening.
+  EvalItem Item(std::size_t index) const override {
+    EvalItem item{.id = fmt::format("{}", index)};
+    if (!openings_.empty()) item.prompt = openings_[index];
+    if (setup_.model == nullptr) return item;
+    const DenoiserInfo& info = setup_.model->denoiser->info();
+    item.canvas = Given(item);
+    const std::vector<Token> suffix = setup_.model->tokenizer->Suffix();
+    const int given = static_cast<int>(item.canvas.size() + suffix.size());
+    const int masks = setup_.length.value_or(std::min(kUsualCanvas, info.max_length) - given);
+    if (masks < 1 || masks > info.max_length - given) {
+      BadInput("item {}: {} given tokens and {} positions to generate do not fit the {} that {} takes", item.id, given,
+               std::max(masks, 1), info.max_length, setup_.model->name);
+    }
+    item.canvas.insert(item.canvas.end(), static_cast<std::size_t>(masks), info.mask_token);
+    item.canvas.insert(item.canvas.end(), suffix.begin(), suffix.end());
+    return item;
+  }
+
+  std::string ResponseText(const EvalItem& item, std::span<const Token> tokens) const override {
+    return setup_.model->tokenizer->Decode(Generated(item, tokens));
+  }
+
+  std::optional<EvalResponse> OwnResponse(std::size_t index) override {
+    if (setup_.model != nullptr) return std::nullopt;
+    JudgeSample sample = judge_->Sample({.max_tokens = setup_.length.value_or(kUsualCanvas),
+                                         .proposal = setup_.proposal,
+                                         .key = {.seed = setup_.seed, .sample = index}});
+    return EvalResponse{.tokens = std::move(sample.tokens), .text = std::move(sample.text), .ended = sample.ended};
+  }
+
+  Measurement Judge(std::size_t, const EvalItem& item, const EvalResponse& response) override {
+    Measurement verdict;
+    const bool is_own = setup_.model == nullptr;
+    const std::size_t length = is_own ? response.tokens.size() : Generated(item, response.tokens).size();
+    const bool ended = is_own ? response.ended : length < Masks(item);
+    verdict["ends_in_eos"] = ended ? 1 : 0;
+    verdict["length"] = static_cast<double>(length);
+    if (judge_ == nullptr) return verdict;
+    // A first token may carry the space of a word's beginning: no fault of the text's.
+    std::string_view text = response.text;
+    if (item.prompt.empty() && text.starts_with(' ')) text.remove_prefix(1);
+    const Likelihood likelihood = judge_->Judge(text, item.prompt);
+    verdict["judge_nll"] = likelihood.nll;
+    verdict["judge_tokens"] = likelihood.tokens;
+    verdict["judge_truncated"] = likelihood.is_truncated ? 1 : 0;
+    return verdict;
+  }
+
+  std::vector<Figure> Summarise(std::span<const EvalRecord> records) const override {
+    std::vector<Figure> figures;
+    AddPerplexity(records, figures);
+    std::vector<std::vector<std::string>> texts;
+    std::vector<double> repeated;
+    std::vector<double> grams;
+    std::vector<double> lengths;
+    std::int64_t ended = 0;
+    for (const EvalRecord& record : records) {
+      texts.push_back(WordsOf(record.response));
+      const Repetition repetition = CountRepeated(texts.back(), kRepeatedGram);
+      repeated.push_back(repetition.repeated);
+      grams.push_back(repetition.all);
+      lengths.push_back(record.verdict.at("length"));
+      ended += record.verdict.at("ends_in_eos") != 0 ? 1 : 0;
+    }
+    for (int n : {1, 2, 3}) figures.push_back({.name = fmt::format("distinct_{}", n), .value = DistinctShare(texts, n)});
+    const bool has_grams = std::any_of(grams.begin(), grams.end(), [](double all) { return all > 0; });
+    if (has_grams) AddEstimate("repetition", RatioOf(repeated, grams), figures);
+    AddEstimate("eos_share", ShareOf(ended, static_cast<std::int64_t>(records.size())), figures);
+    AddEstimate("length_mean", MeanOf(lengths), figures);
+    return figures;
+  }
+
+  std::vector<std::string> Notes() const override {
+    if (judge_ != nullptr) return {};
+    return {"without --judge there is no perplexity"};
+  }
+
+ private:
+  static void AddEstimate(const char* name, const Estimate& estimate, std::vector<Figure>& figures) {
+    figures.push_back({.name = name, .value = estimate.value, .ci95 = estimate.ci95});
+  }
+
+  /// exp of all nats over all tokens: long texts weigh more, and no single short one can dominate.
+  static void AddPerplexity(std::span<const EvalRecord> records, std::vector<Figure>& figures) {
+    std::vector<double> nll;
+    std::vector<double> tokens;
+    double truncated = 0;
+    for (const EvalRecord& record : records) {
+      const auto count = record.verdict.find("judge_tokens");
+      if (count == record.verdict.end() || count->second == 0) continue;
+      nll.push_back(record.verdict.at("judge_nll"));
+      tokens.push_back(count->second);
+      truncated += record.verdict.at("judge_truncated");
+    }
+    if (nll.empty()) return;
+    const Estimate mean = RatioOf(nll, tokens);
+    AddEstimate("judge_perplexity",
+                {std::exp(mean.value), {std::exp(mean.ci95.low), std::exp(mean.ci95.high)}}, figures);
+    AddEstimate("judge_nll_per_token", mean, figures);
+    figures.push_back({.name = "judge_truncated", .value = truncated, .is_detail = true});
+  }
+
+  std::vector<Token> Given(const EvalItem& item) const {
+    std::vector<Token> tokens = setup_.model->tokenizer->Prefix();
+    for (Token token : setup_.model->tokenizer->Encode(item.prompt)) {
+      if (token == setup_.model->denoiser->info().mask_token) BadInput("item {} holds a mask", item.id);
+      tokens.push_back(token);
+    }
+    return tokens;
+  }
+
+  std::size_t Masks(const EvalItem& item) const {
+    return static_cast<std::size_t>(
+        std::count(item.canvas.begin(), item.canvas.end(), setup_.model->denoiser->info().mask_token));
+  }
+
+  /// The tokens behind the opening, up to the first end of sequence.
+  std::span<const Token> Generated(const EvalItem& item, std::span<const Token> tokens) const {
+    const DenoiserInfo& info = setup_.model->denoiser->info();
+    const auto begin = std::find(item.canvas.begin(), item.canvas.end(), info.mask_token) - item.canvas.begin();
+    const std::span<const Token> all = tokens.subspan(static_cast<std::size_t>(begin), Masks(item));
+    const auto end =
+        std::find_first_of(all.begin(), all.end(), info.eos_tokens.begin(), info.eos_tokens.end());
+    return all.first(static_cast<std::size_t>(end - all.begin()));
+  }
+
+  TaskSetup setup_;
+  std::vector<std::string> openings_;
+  std::unique_ptr<TextJudge> judge_;
+};
+
+}  // namespace
+
+const TaskRow kStoriesRow = {
+    .name = "stories",
+    .summary = "write stories; a judge tells their perplexity",
+    .data_help = "none: unconditional; or a text file with an opening per line. --judge: a GGUF file that libllama runs",
+    .params = {},
+    .takes_data = true,
+    .takes_judge = true,
+    .has_reference = true,
+    .make = [](const Params&, const TaskSetup& setup) -> std::unique_ptr<Task> {
+      return std::make_unique<StoriesTask>(setup);
+    }};
+
+}  // namespace punt

@@ -109,7 +109,8 @@ class StoriesTask : public Task {
       lengths.push_back(record.verdict.at("length"));
       ended += record.verdict.at("ends_in_eos") != 0 ? 1 : 0;
     }
-    for (int n : {1, 2, 3}) figures.push_back({.name = fmt::format("distinct_{}", n), .value = DistinctShare(texts, n)});
+    for (int n : {1, 2, 3})
+      figures.push_back({.name = fmt::format("distinct_{}", n), .value = DistinctShare(texts, n)});
     const bool has_grams = std::any_of(grams.begin(), grams.end(), [](double all) { return all > 0; });
     if (has_grams) AddEstimate("repetition", RatioOf(repeated, grams), figures);
     AddEstimate("eos_share", ShareOf(ended, static_cast<std::int64_t>(records.size())), figures);
@@ -141,8 +142,8 @@ class StoriesTask : public Task {
     }
     if (nll.empty()) return;
     const Estimate mean = RatioOf(nll, tokens);
-    AddEstimate("judge_perplexity",
-                {std::exp(mean.value), {std::exp(mean.ci95.low), std::exp(mean.ci95.high)}}, figures);
+    AddEstimate("judge_perplexity", {std::exp(mean.value), {std::exp(mean.ci95.low), std::exp(mean.ci95.high)}},
+                figures);
     AddEstimate("judge_nll_per_token", mean, figures);
     figures.push_back({.name = "judge_truncated", .value = truncated, .is_detail = true});
   }
@@ -166,8 +167,7 @@ class StoriesTask : public Task {
     const DenoiserInfo& info = setup_.model->denoiser->info();
     const auto begin = std::find(item.canvas.begin(), item.canvas.end(), info.mask_token) - item.canvas.begin();
     const std::span<const Token> all = tokens.subspan(static_cast<std::size_t>(begin), Masks(item));
-    const auto end =
-        std::find_first_of(all.begin(), all.end(), info.eos_tokens.begin(), info.eos_tokens.end());
+    const auto end = std::find_first_of(all.begin(), all.end(), info.eos_tokens.begin(), info.eos_tokens.end());
     return all.first(static_cast<std::size_t>(end - all.begin()));
   }
 
@@ -181,7 +181,8 @@ class StoriesTask : public Task {
 const TaskRow kStoriesRow = {
     .name = "stories",
     .summary = "write stories; a judge tells their perplexity",
-    .data_help = "none: unconditional; or a text file with an opening per line. --judge: a GGUF file that libllama runs",
+    .data_help =
+        "none: unconditional; or a text file with an opening per line. --judge: a GGUF file that libllama runs",
     .params = {},
     .takes_data = true,
     .takes_judge = true,

@@ -7,5 +7,6 @@ namespace punt {
 
 extern const TaskRow kSudokuRow;
 extern const TaskRow kStoriesRow;
+extern const TaskRow kMembraneRow;
 
 }  // namespace punt

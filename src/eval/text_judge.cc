@@ -1,7 +1,7 @@
 // A text x_1 .. x_n is judged by one causal run over BOS x_1 .. x_{n-1}: row i is the law of x_{i+1} given everything
-// before it, and the nll is the sum of -ln p over rows. Rows come in chunks, so that the logits of a long text never lie
-// in memory together; keys and values are kept in float32 and attention is computed the plain way, so that the figure
-// does not depend on how a text was cut into chunks beyond rounding.
+// before it, and the nll is the sum of -ln p over rows. Rows come in chunks, so that the logits of a long text never
+// lie in memory together; keys and values are kept in float32 and attention is computed the plain way, so that the
+// figure does not depend on how a text was cut into chunks beyond rounding.
 //
 // Tested against a transformer written out in loops (text_judge_test.cc).
 #include "eval/text_judge.h"
@@ -150,7 +150,10 @@ TextJudge::TextJudge(const std::string& path, int threads) : state_(std::make_un
   if (!state.context) throw Error(ErrorCode::kFailed, fmt::format("{}: {}", path, log.FirstError()));
 }
 
-TextJudge::~TextJudge() { const GgmlLogCapture log; state_.reset(); }
+TextJudge::~TextJudge() {
+  const GgmlLogCapture log;
+  state_.reset();
+}
 
 int TextJudge::context() const { return state_->context_length; }
 

@@ -15,7 +15,7 @@ namespace {
 
 using testing::TinyLlama;
 
-constexpr double kPerToken = 2e-5;  // of float32 against float64; measured 3e-6
+constexpr double kPerToken = 5e-6;  // of float32 against float64; measured below 1e-6
 
 class TextJudgeTest : public ::testing::Test {
  protected:
@@ -62,7 +62,6 @@ TEST_F(TextJudgeTest, AgreesWithALlamaWrittenOutInLoops) {
     const Likelihood likelihood = judge.Judge(text);
     EXPECT_EQ(likelihood.tokens, count) << text;
     EXPECT_NEAR(likelihood.nll, NaiveNll(tokens), kPerToken * count) << text;
-    RecordProperty("difference", std::to_string(std::abs(likelihood.nll - NaiveNll(tokens)) / count));
     EXPECT_FALSE(likelihood.is_truncated);
   }
 }

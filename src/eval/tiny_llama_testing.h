@@ -1,8 +1,8 @@
 // A tiny llama with random weights: as a GGUF file, and written out in loops.
 #pragma once
 
-#include <gguf.h>
 #include <ggml.h>
+#include <gguf.h>
 
 #include <cmath>
 #include <cstdio>

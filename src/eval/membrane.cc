@@ -1,0 +1,280 @@
+// Task `membrane`: proteins from nothing. Everything between what the tokenizer puts before and behind a sequence is
+// masked, lengths are drawn evenly, and only the 20 standard amino acids may be generated. A protein is judged
+//
+//   by the model itself: the pseudo-perplexity exp(-1/n sum_i ln p(x_i | all other residues)), one residue masked at a
+//     time. It costs n passes, which are not counted as NFE;
+//   by what membrane proteins look like: hydrophobic segments that could span a membrane, few runs of one residue, and
+//     over the whole set the composition, as its KL divergence from that of known ones.
+//
+// With data (FASTA), item i also measures how well the model knows sequence i: the bound on its negative
+// log-likelihood that the model was trained on. With k of n residues masked, k even over 1..n,
+//
+//   nelbo = E_k E_mask [ n/k sum_{i masked} -ln p(x_i | the rest) ].
+//
+// The k of one sequence are spread evenly from an offset that follows the golden ratio from sequence to sequence, which
+// leaves far less noise than drawing them; masks come from a fixed seed, so that two models see the same ones.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <numeric>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/check.h"
+#include "eval/data_file.h"
+#include "eval/protein_statistics.h"
+#include "eval/stream.h"
+#include "eval/task_rows.h"
+
+namespace punt {
+namespace {
+
+constexpr std::size_t kUsualCount = 100;
+constexpr std::size_t kBatch = 16;  // passes of one call
+constexpr std::uint64_t kBoundSeed = 0;
+constexpr double kGoldenRatio = 0.6180339887498949;
+
+/// A canvas with some positions masked, and what they held.
+struct Question {
+  std::vector<Token> canvas;
+  std::vector<Position> rows;
+  std::vector<Token> answers;
+};
+
+/// The sums of -ln p(answer), one per question.
+std::vector<double> Nll(DenoiserSession& session, std::span<const Question> questions) {
+  std::vector<double> sums;
+  for (std::size_t begin = 0; begin < questions.size(); begin += kBatch) {
+    const auto part = questions.subspan(begin, std::min(kBatch, questions.size() - begin));
+    std::vector<Query> queries;
+    for (const Question& question : part) queries.push_back({.canvas = question.canvas, .rows = question.rows});
+    const std::vector<PassRef> passes = session.Forward(queries);
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      std::vector<double> probs(part[i].rows.size());
+      const TokenProbRequest request{
+          .pass = passes[i].get(), .rows = part[i].rows, .tokens = part[i].answers, .out = probs};
+      session.TokenProbs({&request, 1});
+      double sum = 0;
+      for (double prob : probs) sum -= std::log(std::max(prob, DBL_MIN));
+      sums.push_back(sum);
+    }
+  }
+  return sums;
+}
+
+class MembraneTask : public Task {
+ public:
+  MembraneTask(const Params& params, const TaskSetup& setup)
+      : model_(*setup.model),
+        seed_(setup.seed),
+        min_length_(setup.length.value_or(params.Integer("min_length"))),
+        max_length_(setup.length.value_or(params.Integer("max_length"))),
+        bound_samples_(params.Integer("bound_samples")),
+        session_(setup.model->denoiser->NewSession({.threads = setup.threads})) {
+    if (min_length_ > max_length_) BadInput("min_length {} exceeds max_length {}", min_length_, max_length_);
+    if (max_length_ > Room()) {
+      BadInput("proteins of {} residues exceed the {} that {} takes: see max_length", max_length_, Room(), model_.name);
+    }
+    std::set<Token> different;
+    for (char residue : kAminoAcids) {
+      const std::vector<Token> tokens = model_.tokenizer->Encode(std::string(1, residue));
+      if (tokens.size() != 1 || !different.insert(tokens[0]).second) {
+        BadInput("{} has no token of its own for the amino acid {}", model_.name, residue);
+      }
+      residues_.push_back(tokens[0]);
+    }
+    if (!setup.data.empty()) ReadSequences(setup.data);
+  }
+
+  std::size_t size() const override { return 0; }
+  std::size_t usual_count() const override { return kUsualCount; }
+
+  EvalItem Item(std::size_t index) const override {
+    RandomStream random = EvalStream("membrane", seed_, index);
+    const int length =
+        min_length_ + static_cast<int>(random.Below(static_cast<std::uint64_t>(max_length_ - min_length_ + 1)));
+    const std::vector<Token> masks(static_cast<std::size_t>(length), model_.denoiser->info().mask_token);
+    return {.id = fmt::format("{}", index), .prompt = fmt::format("{} residues", length), .canvas = Wrap(masks)};
+  }
+
+  std::vector<Token> BannedTokens() const override {
+    std::vector<Token> banned;
+    for (Token token = 0; token < model_.denoiser->info().vocab_size; ++token) {
+      if (std::find(residues_.begin(), residues_.end(), token) == residues_.end()) banned.push_back(token);
+    }
+    return banned;
+  }
+
+  std::string ResponseText(const EvalItem&, std::span<const Token> tokens) const override {
+    const std::size_t before = model_.tokenizer->Prefix().size();
+    const std::size_t around = before + model_.tokenizer->Suffix().size();
+    return model_.tokenizer->Decode(tokens.subspan(before, tokens.size() - around));
+  }
+
+  Measurement Judge(std::size_t index, const EvalItem&, const EvalResponse& response) override {
+    const auto length = static_cast<double>(response.text.size());
+    const double nll = PseudoNll(response.tokens);
+    Measurement verdict = {{"length", length},
+                           {"pseudo_nll", nll},
+                           {"pseudo_perplexity", std::exp(nll / length)},
+                           {"transmembrane", TransmembraneShare(response.text)},
+                           {"longest_run", LongestRun(response.text)}};
+    if (index < sequences_.size()) {
+      verdict["bound_nll"] = Bound(index);
+      verdict["bound_residues"] = static_cast<double>(sequences_[index].size());
+    }
+    return verdict;
+  }
+
+  std::vector<Figure> Summarise(std::span<const EvalRecord> records) const override {
+    std::map<std::string, std::vector<double>> columns;
+    std::vector<std::string> sequences;
+    for (const EvalRecord& record : records) {
+      sequences.push_back(record.response);
+      for (const auto& [name, value] : record.verdict) columns[name].push_back(value);
+    }
+    std::vector<Figure> figures;
+    const auto add = [&](const char* name, const Estimate& estimate) {
+      figures.push_back({.name = name, .value = estimate.value, .ci95 = estimate.ci95});
+    };
+    const Estimate pseudo = RatioOf(columns["pseudo_nll"], columns["length"]);
+    add("pseudo_perplexity", {std::exp(pseudo.value), {std::exp(pseudo.ci95.low), std::exp(pseudo.ci95.high)}});
+    add("transmembrane", MeanOf(columns["transmembrane"]));
+    add("longest_run", MeanOf(columns["longest_run"]));
+    const Composition composition = CompositionOf(sequences);
+    figures.push_back({.name = "composition_kl", .value = CompositionDivergence(composition, MembraneComposition())});
+    if (columns.contains("bound_nll")) add("bound_nats", RatioOf(columns["bound_nll"], columns["bound_residues"]));
+    for (std::size_t i = 0; i < composition.size(); ++i) {
+      figures.push_back(
+          {.name = fmt::format("composition_{}", kAminoAcids[i]), .value = composition[i], .is_detail = true});
+    }
+    return figures;
+  }
+
+  std::vector<std::string> Notes() const override { return notes_; }
+
+ private:
+  int Room() const {
+    return model_.denoiser->info().max_length -
+           static_cast<int>(model_.tokenizer->Prefix().size() + model_.tokenizer->Suffix().size());
+  }
+
+  std::vector<Token> Wrap(const std::vector<Token>& residues) const {
+    std::vector<Token> canvas = model_.tokenizer->Prefix();
+    const std::vector<Token> suffix = model_.tokenizer->Suffix();
+    canvas.insert(canvas.end(), residues.begin(), residues.end());
+    canvas.insert(canvas.end(), suffix.begin(), suffix.end());
+    return canvas;
+  }
+
+  void ReadSequences(const std::string& path) {
+    std::size_t unfit = 0;
+    try {
+      for (FastaRecord& record : ParseFasta(ReadDataFile(path))) {
+        const bool is_standard = record.sequence.find_first_not_of(kAminoAcids) == std::string::npos;
+        if (is_standard && record.sequence.size() <= static_cast<std::size_t>(Room())) {
+          sequences_.push_back(std::move(record.sequence));
+        } else {
+          ++unfit;
+        }
+      }
+    } catch (const Error& error) {
+      BadInput("{}: {}", path, error.what());
+    }
+    if (sequences_.empty()) BadInput("{}: no sequence of standard amino acids fits the model", path);
+    if (unfit > 0) notes_.push_back(fmt::format("{} sequences do not fit and were left out of the bound", unfit));
+  }
+
+  /// `canvas` with the given positions masked.
+  Question Mask(const std::vector<Token>& canvas, std::span<const Position> positions) const {
+    Question question{.canvas = canvas, .rows = {positions.begin(), positions.end()}};
+    std::sort(question.rows.begin(), question.rows.end());
+    for (Position position : question.rows) {
+      Token& token = question.canvas[static_cast<std::size_t>(position)];
+      question.answers.push_back(std::exchange(token, model_.denoiser->info().mask_token));
+    }
+    return question;
+  }
+
+  std::vector<Position> ResiduePositions(const std::vector<Token>& canvas) const {
+    const std::size_t before = model_.tokenizer->Prefix().size();
+    std::vector<Position> positions(canvas.size() - before - model_.tokenizer->Suffix().size());
+    std::iota(positions.begin(), positions.end(), static_cast<Position>(before));
+    return positions;
+  }
+
+  double PseudoNll(const std::vector<Token>& canvas) {
+    std::vector<Question> questions;
+    for (const Position& position : ResiduePositions(canvas)) questions.push_back(Mask(canvas, {&position, 1}));
+    const std::vector<double> sums = Nll(*session_, questions);
+    return std::accumulate(sums.begin(), sums.end(), 0.0);
+  }
+
+  double Bound(std::size_t index) {
+    const std::vector<Token> canvas = Wrap(model_.tokenizer->Encode(sequences_[index]));
+    std::vector<Position> positions = ResiduePositions(canvas);
+    RandomStream random = EvalStream("membrane bound", kBoundSeed, index);
+    const double offset = std::fmod(static_cast<double>(index + 1) * kGoldenRatio, 1.0);
+    std::vector<Question> questions;
+    for (int i = 0; i < bound_samples_; ++i) {
+      const double ratio = (i + offset) / bound_samples_;
+      const auto masked = static_cast<std::size_t>(ratio * static_cast<double>(positions.size())) + 1;
+      Shuffle(std::span(positions), random);
+      questions.push_back(Mask(canvas, std::span(positions).first(std::min(masked, positions.size()))));
+    }
+    const std::vector<double> sums = Nll(*session_, questions);
+    double bound = 0;
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      bound += sums[i] * static_cast<double>(positions.size()) / static_cast<double>(questions[i].rows.size());
+    }
+    return bound / bound_samples_;
+  }
+
+  const Model& model_;
+  std::uint64_t seed_;
+  int min_length_;
+  int max_length_;
+  int bound_samples_;
+  std::unique_ptr<DenoiserSession> session_;  // judges; generation has its own
+  std::vector<Token> residues_;               // in the order of kAminoAcids
+  std::vector<std::string> sequences_;
+  std::vector<std::string> notes_;
+};
+
+const ParamRow kParams[] = {
+    {.key = "min_length",
+     .kind = ParamKind::kInteger,
+     .default_value = "50",
+     .help = "fewest residues of a protein",
+     .min = 1,
+     .max = 100000},
+    {.key = "max_length",
+     .kind = ParamKind::kInteger,
+     .default_value = "250",
+     .help = "most residues of a protein; --length fixes both",
+     .min = 1,
+     .max = 100000},
+    {.key = "bound_samples",
+     .kind = ParamKind::kInteger,
+     .default_value = "8",
+     .help = "passes per sequence of the data for the bound",
+     .min = 1,
+     .max = 10000},
+};
+
+}  // namespace
+
+const TaskRow kMembraneRow = {
+    .name = "membrane",
+    .summary = "generate membrane proteins with a protein model",
+    .data_help = "none needed; with a FASTA file, item i also measures the bound on sequence i",
+    .params = kParams,
+    .takes_data = true,
+    .make = [](const Params& params, const TaskSetup& setup) -> std::unique_ptr<Task> {
+      return std::make_unique<MembraneTask>(params, setup);
+    }};
+
+}  // namespace punt

@@ -1,0 +1,33 @@
+// Figures of protein sequences, written in the 20 standard letters; other letters count as neither this nor that.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace punt {
+
+inline constexpr std::string_view kAminoAcids = "ACDEFGHIKLMNPQRSTVWY";
+
+/// Hydropathy by Kyte and Doolittle (1982); 0 for other letters.
+double Hydropathy(char residue);
+
+/// The share of residues that lie in a window of 19 residues whose mean hydropathy is at least 1.6, which is how Kyte
+/// and Doolittle tell segments that span a membrane. 0 for sequences shorter than a window.
+double TransmembraneShare(std::string_view sequence);
+
+/// The length of the longest run of one residue.
+int LongestRun(std::string_view sequence);
+
+/// Shares in the order of kAminoAcids; zeros when there is no residue.
+using Composition = std::array<double, 20>;
+Composition CompositionOf(std::span<const std::string> sequences);
+
+/// Of the integral membrane proteins in Swiss-Prot.
+const Composition& MembraneComposition();
+
+/// KL(composition || other) in nats; `other` has no zeros.
+double CompositionDivergence(const Composition& composition, const Composition& other);
+
+}  // namespace punt

@@ -169,7 +169,8 @@ int Run(const EvalFlags& flags) {
   return 0;
 }
 
-constexpr const char* kFooter = R"(The records of all items go to DIR/items.jsonl as they are finished; the same command again goes on where an
+constexpr const char* kFooter =
+    R"(The records of all items go to DIR/items.jsonl as they are finished; the same command again goes on where an
 interrupted run stopped, and a larger --limit adds items. DIR/summary.json is written at the end. Intervals
 are of 95 %. docs/evaluation.md says how each figure is computed; punt list tasks, where data comes from.
 

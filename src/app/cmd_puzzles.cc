@@ -30,9 +30,8 @@ struct PuzzleFlags {
 Range ParseGivens(std::string_view text, const SudokuShape& shape) {
   const std::size_t dash = text.find('-');
   const auto read = [](std::string_view part) { return static_cast<int>(ParseInteger(part, "--givens", 1, 81)); };
-  const Range givens = dash == std::string_view::npos
-                           ? Range{read(text), read(text)}
-                           : Range{read(text.substr(0, dash)), read(text.substr(dash + 1))};
+  const Range givens = dash == std::string_view::npos ? Range{read(text), read(text)}
+                                                      : Range{read(text.substr(0, dash)), read(text.substr(dash + 1))};
   RequireGivens(shape, givens);
   return givens;
 }
@@ -83,7 +82,8 @@ Runner AddPuzzles(CLI::App& command) {
   command.add_option("--out", flags->out, "File; -: the standard output")->capture_default_str();
   command.footer(
       "Writes CSV: a header puzzle,solution, then a line each; 0 is a blank. Every puzzle has exactly one solution.\n"
-      "Puzzle i of a seed is the same in any run. `punt eval sudoku` with the same seed uses the same puzzles: train on\n"
+      "Puzzle i of a seed is the same in any run. `punt eval sudoku` with the same seed uses the same puzzles: train "
+      "on\n"
       "another seed.\n\n"
       "Examples:\n  punt puzzles --count 5\n"
       "  punt puzzles --size 6 --givens 12-18 --count 10000 --seed 1 --out train.csv");

@@ -69,7 +69,8 @@ std::string EvalTable(const EvalReport& report, int columns) {
   for (const Figure& line : lines) {
     const std::string interval =
         line.ci95 ? fmt::format("  [{}, {}]", Number(line.ci95->low), Number(line.ci95->high)) : "";
-    table += FitToWidth(fmt::format("  {:<{}} {:>10}{}", line.name, width, Number(line.value), interval), columns) + "\n";
+    table +=
+        FitToWidth(fmt::format("  {:<{}} {:>10}{}", line.name, width, Number(line.value), interval), columns) + "\n";
   }
   return table;
 }

@@ -18,8 +18,8 @@
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
-#include <numeric>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 

@@ -12,12 +12,13 @@ constexpr double kSpanning = 1.6;
 constexpr double kRounding = 1e-9;  // a mean of exactly 1.6 counts, however it was summed
 
 // In the order of kAminoAcids.
-constexpr double kHydropathies[] = {1.8,  2.5, -3.5, -3.5, 2.8,  -0.4, -3.2, 4.5, -3.9, 3.8,
+constexpr double kHydropathies[] = {1.8, 2.5,  -3.5, -3.5, 2.8,  -0.4, -3.2, 4.5, -3.9, 3.8,
                                     1.9, -3.5, -1.6, -3.5, -4.5, -0.8, -0.7, 4.2, -0.9, -1.3};
 
 // 60,368 proteins of 50 to 1,024 residues annotated GO:0016021 in Swiss-Prot of January 2014, 22,602,735 residues:
 //   zcat membrane_50-1024_std20_unique.fasta.gz | grep -v '^>' | tr -d '\n' | fold -w1 | sort | uniq -c | awk '
-//     {n[$2] = $1; s += $1} END {split("ACDEFGHIKLMNPQRSTVWY", a, ""); for (i = 1; i <= 20; i++) printf "%.5f, ", n[a[i]] / s}'
+//     {n[$2] = $1; s += $1} END {split("ACDEFGHIKLMNPQRSTVWY", a, ""); for (i = 1; i <= 20; i++) printf "%.5f, ",
+//     n[a[i]] / s}'
 constexpr Composition kMembrane = {0.07994, 0.01523, 0.03936, 0.04643, 0.05433, 0.07055, 0.02072,
                                    0.06822, 0.04417, 0.11708, 0.02737, 0.03905, 0.04724, 0.03365,
                                    0.04501, 0.07297, 0.05606, 0.07153, 0.01782, 0.03327};

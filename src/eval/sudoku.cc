@@ -25,17 +25,25 @@ struct BoardTokens {
 
 std::string Label(int row) { return fmt::format("\n{} ", static_cast<char>('A' + row)); }
 
+std::vector<Token> EncodePart(const std::string& text, const Model& model) {
+  try {
+    return model.tokenizer->Encode(text);
+  } catch (const Error& error) {
+    BadInput("{} cannot spell a sudoku board: {}", model.name, error.what());
+  }
+}
+
 /// Throws Error naming the first label or digit that the vocabulary does not hold.
 BoardTokens FindBoardTokens(const SudokuShape& shape, const Model& model) {
   BoardTokens tokens{.prefix = model.tokenizer->Prefix()};
   std::set<Token> digits;
   std::set<std::vector<Token>> labels;
   for (int i = 0; i < shape.size; ++i) {
-    tokens.labels.push_back(model.tokenizer->Encode(Label(i)));
+    tokens.labels.push_back(EncodePart(Label(i), model));
     if (tokens.labels.back().empty() || !labels.insert(tokens.labels.back()).second) {
       BadInput("{} does not know the label of row {}", model.name, static_cast<char>('A' + i));
     }
-    const std::vector<Token> digit = model.tokenizer->Encode(fmt::format("{}", i + 1));
+    const std::vector<Token> digit = EncodePart(fmt::format("{}", i + 1), model);
     if (digit.size() != 1 || !digits.insert(digit[0]).second) {
       BadInput("{} has no token of its own for the digit {}", model.name, i + 1);
     }

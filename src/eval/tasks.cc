@@ -37,9 +37,9 @@ std::string CanonicalTaskSpec(std::string_view text) {
 std::unique_ptr<Task> MakeTask(std::string_view text, const TaskSetup& setup) {
   const TaskRow& row = FindTask(text);
   const Params params = CheckedParams(ParseSpec(text), row);
+  if (setup.model == nullptr && !row.has_reference) BadInput("task {} has no reference: it needs a model", row.name);
   if (!setup.data.empty() && !row.takes_data) BadInput("task {} takes no data", row.name);
   if (!setup.judge.empty() && !row.takes_judge) BadInput("task {} takes no judge", row.name);
-  if (setup.model == nullptr && !row.has_reference) BadInput("task {} has no reference: it needs a model", row.name);
   return row.make(params, setup);
 }
 

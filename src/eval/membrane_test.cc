@@ -55,7 +55,7 @@ double Nll(const std::string& sequence) {
 
 TEST(Membrane, AgreesWithAModelOfIndependentResidues) {
   const testing::TempFolder temp;
-  testing::WriteAll(temp / "data.fasta", ">a x\nACDEF\nGH\n>b\nMKVX\n>c\nWWYYVT\n");
+  testing::WriteAll(temp / "data.fasta", ">a x\nAAAAA\nAA\n>b\nMKVX\n>c\nWWYYVT\n");
   const Model model = MakeRowModel(Letters(), 64, Fixed);
   EvalSummary summary;
   const std::string data = (temp / "data.fasta").string();
@@ -87,6 +87,8 @@ TEST(Membrane, AgreesWithAModelOfIndependentResidues) {
   EXPECT_TRUE(records[1].verdict.contains("bound_nll"));
   EXPECT_FALSE(records[2].verdict.contains("bound_nll"));
   EXPECT_EQ(records[1].verdict.at("bound_residues"), 6);
+  // Of equal residues any k of them, times n/k, is the whole.
+  EXPECT_NEAR(records[0].verdict.at("bound_nll"), Nll("AAAAAAA"), 1e-9);
 }
 
 /// Copies of one letter: p(x_i) is 1 once any residue is seen, and 1/21 while none is. So the nats of a sequence are

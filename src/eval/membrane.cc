@@ -94,8 +94,8 @@ class MembraneTask : public Task {
 
   EvalItem Item(std::size_t index) const override {
     RandomStream random = EvalStream("membrane", seed_, index);
-    const int length =
-        min_length_ + static_cast<int>(random.Below(static_cast<std::uint64_t>(max_length_ - min_length_ + 1)));
+    const int lengths = max_length_ - min_length_ + 1;
+    const int length = min_length_ + static_cast<int>(random.Below(static_cast<std::uint64_t>(lengths)));
     const std::vector<Token> masks(static_cast<std::size_t>(length), model_.denoiser->info().mask_token);
     return {.id = fmt::format("{}", index), .prompt = fmt::format("{} residues", length), .canvas = Wrap(masks)};
   }

@@ -101,7 +101,8 @@ class SudokuTask : public Task {
       const std::vector<Token>& label = tokens_.labels[static_cast<std::size_t>(row)];
       item.canvas.insert(item.canvas.end(), label.begin(), label.end());
       for (int column = 0; column < shape_.size; ++column) {
-        const int digit = puzzle.puzzle[static_cast<std::size_t>(row * shape_.size + column)];
+        const int cell = row * shape_.size + column;
+        const int digit = puzzle.puzzle[static_cast<std::size_t>(cell)];
         item.canvas.push_back(digit == 0 ? model_.denoiser->info().mask_token
                                          : tokens_.digits[static_cast<std::size_t>(digit - 1)]);
       }

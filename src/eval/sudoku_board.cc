@@ -193,8 +193,8 @@ void RequireGivens(const SudokuShape& shape, const Range& givens) {
 SudokuPuzzle MakePuzzle(const SudokuShape& shape, const Range& givens, const PuzzleKey& key) {
   RequireGivens(shape, givens);
   RandomStream random = EvalStream("sudoku", key.seed, key.index);
-  const int wanted =
-      givens.min + static_cast<int>(random.Below(static_cast<std::uint64_t>(givens.max - givens.min + 1)));
+  const int choices = givens.max - givens.min + 1;
+  const int wanted = givens.min + static_cast<int>(random.Below(static_cast<std::uint64_t>(choices)));
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
     const SudokuBoard solution = RandomSolution(shape, random);
     SudokuBoard puzzle = solution;

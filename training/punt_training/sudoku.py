@@ -92,7 +92,8 @@ class Sudoku:
         digits = [str(digit + 1) for digit in range(self.size)]
         kinds = [CONTROL] * 3 + [USER_DEFINED] * self.size + [NORMAL] * self.size
         special = {"bos": BOS, "eos": EOS, "mask": MASK, "padding": EOS}
-        return Vocabulary("gpt2", ["<s>", "</s>", "<mask>"] + labels + digits, kinds, special, pre="gpt-2", merges=[],
+        # Nothing is merged, but libllama wants a list that is not empty: one of letters that no board has.
+        return Vocabulary("gpt2", ["<s>", "</s>", "<mask>"] + labels + digits, kinds, special, pre="gpt-2", merges=["A A"],
                           flags={"add_bos_token": True, "add_eos_token": False})  # fmt: skip
 
 

@@ -1,5 +1,5 @@
-// Weights copied into ggml's faster layout: the same logits as where they are mapped, but for the order of sums, and the
-// same bits however many threads copied them.
+// Weights copied into ggml's faster layout: the same logits as where they are mapped, but for the order of sums, and
+// the same bits however many threads copied them.
 #include <gtest/gtest.h>
 
 #include "model/golden_testing.h"

@@ -15,6 +15,7 @@
 #include "eval/data_file.h"
 #include "eval/run.h"
 #include "eval/stream.h"
+#include "model/bundled_models.h"
 #include "punt/planner.h"
 
 namespace punt {
@@ -56,7 +57,7 @@ std::string FileIdentity(const std::string& path, bool is_large) {
   if (path.empty()) return "";
   if (!is_large) return fmt::format("{} ({:016x})", path, HashText(ReadDataFile(path)));
   std::error_code error;
-  const auto size = std::filesystem::file_size(path, error);
+  const auto size = std::filesystem::file_size(LocateModel(path), error);
   return error ? path : fmt::format("{} ({} bytes)", path, size);
 }
 
@@ -105,7 +106,7 @@ Job Prepare(const EvalFlags& flags) {
   if (!flags.reference) {
     job.report.planner = CanonicalPlannerSpec(flags.planner);
     job.model = OpenModel(flags.model, {.device = flags.device});
-    for (const std::string& warning : job.model->warnings) fmt::print(stderr, "punt: warning: {}\n", warning);
+    PrintWarnings(job.model->warnings);
     const DenoiserInfo& info = job.model->denoiser->info();
     job.report.model = job.model->name;
     job.recipe = MakeRecipe(flags.planner, flags.score, proposal, info);
@@ -124,14 +125,6 @@ Job Prepare(const EvalFlags& flags) {
   return job;
 }
 
-/// One line on a terminal, redrawn before every item and gone at the end.
-void ShowProgress(std::size_t done, std::size_t count) {
-  if (!CanMoveCursor(stderr)) return;
-  if (done < count) fmt::print(stderr, "\r{} of {} items\x1b[K", done, count);
-  if (done == count) fmt::print(stderr, "\r\x1b[K");
-  std::fflush(stderr);
-}
-
 std::size_t ItemCount(const EvalFlags& flags, const Task& task) {
   const std::size_t wanted = flags.limit > 0 ? static_cast<std::size_t>(flags.limit) : task.usual_count();
   return task.size() == 0 ? wanted : std::min(wanted, task.size());
@@ -142,6 +135,9 @@ int Run(const EvalFlags& flags) {
   const std::size_t count = ItemCount(flags, *job.task);
   std::optional<EvalLog> log;
   if (!flags.out.empty()) log.emplace(flags.out, job.report.configuration);
+  const auto show = [count](std::size_t done) {
+    ShowCount(static_cast<std::int64_t>(done), static_cast<std::int64_t>(count), "items");
+  };
   const EvalJob eval{.task = job.task.get(),
                      .model = job.model ? &*job.model : nullptr,
                      .count = count,
@@ -149,9 +145,9 @@ int Run(const EvalFlags& flags) {
                      .session = job.session,
                      .log = log ? &*log : nullptr,
                      .cancel = &InstallInterruptHandlers(),
-                     .on_progress = [count](std::size_t done) { ShowProgress(done, count); }};
+                     .on_progress = show};
   const std::vector<EvalRecord> records = RunItems(eval);
-  ShowProgress(count, count);
+  show(count);
   if (records.size() < count) {
     fmt::print(stderr, "punt: interrupted after {} of {} items{}\n", records.size(), count,
                log ? "; the same command goes on from there" : "");

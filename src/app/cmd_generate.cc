@@ -101,7 +101,7 @@ Job Prepare(const GenerateFlags& flags) {
   job.model =
       OpenModel(flags.model,
                 {.device = flags.device, .gpu_layers = static_cast<int>(flags.gpu_layers), .repack = !flags.no_repack});
-  for (const std::string& warning : job.model.warnings) fmt::print(stderr, "punt: warning: {}\n", warning);
+  PrintWarnings(job.model.warnings);
   const DenoiserInfo& info = job.model.denoiser->info();
   const ProposalOptions proposal = flags.proposal.Options();
   job.recipe = MakeRecipe(flags.planner, flags.score, proposal, info);

@@ -9,7 +9,6 @@
 
 #include "app/command.h"
 #include "app/options.h"
-#include "model/bundled_models.h"
 #include "model/model_files.h"
 #include "model/weight_check.h"
 
@@ -224,7 +223,7 @@ void Print(const Json& json) {
 }
 
 int Run(const InspectFlags& flags) {
-  const Json json = Describe(flags, *OpenModelFiles(LocateModel(flags.model)));
+  const Json json = Describe(flags, *OpenModelFiles(flags.model));
   if (flags.json) {
     fmt::print("{}\n", Dump(json, 2));
   } else {

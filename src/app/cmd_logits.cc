@@ -14,7 +14,6 @@
 #include "app/options.h"
 #include "app/terminal.h"
 #include "base/check.h"
-#include "model/bundled_models.h"
 #include "model/model_files.h"
 #include "model/network.h"
 #include "model/network_runner.h"
@@ -107,8 +106,8 @@ void WriteByName(const std::string& file, std::vector<SafetensorsTensor>& tensor
 
 int Run(const LogitsFlags& flags) {
   const std::atomic<bool>& interrupted = InstallInterruptHandlers();
-  const Network network(OpenModelFiles(LocateModel(flags.model)), {.device = flags.device});
-  for (const std::string& warning : network.warnings()) fmt::print(stderr, "punt: warning: {}\n", warning);
+  const Network network(OpenModelFiles(flags.model), {.device = flags.device});
+  PrintWarnings(network.warnings());
   const Hyperparameters& hyper = network.hyper();
   const std::vector<Case> cases = ReadCases(flags.inputs, hyper);
   NetworkRunner runner(network, {.threads = ThreadCount(flags.threads)});

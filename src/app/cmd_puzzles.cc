@@ -36,12 +36,6 @@ Range ParseGivens(std::string_view text, const SudokuShape& shape) {
   return givens;
 }
 
-void ShowProgress(std::int64_t done, std::int64_t count) {
-  if (!CanMoveCursor(stderr)) return;
-  if (done < count) fmt::print(stderr, "\r{} of {} puzzles\x1b[K", done, count);
-  if (done == count) fmt::print(stderr, "\r\x1b[K");
-}
-
 int Run(const PuzzleFlags& flags) {
   const SudokuShape shape = ShapeOfSize(static_cast<int>(flags.size));
   const Range givens = flags.givens.empty() ? UsualGivens(shape) : ParseGivens(flags.givens, shape);
@@ -58,12 +52,12 @@ int Run(const PuzzleFlags& flags) {
   write(fmt::format("{}\n", PuzzleHeader()));
   for (std::int64_t i = 0; i < flags.count; ++i) {
     if (cancel.load() || std::ferror(stdout)) break;
-    if (i % kProgressEvery == 0 && (file || !IsTerminal(stdout))) ShowProgress(i, flags.count);
+    if (i % kProgressEvery == 0 && (file || !IsTerminal(stdout))) ShowCount(i, flags.count, "puzzles");
     const SudokuPuzzle puzzle =
         MakePuzzle(shape, givens, {.seed = flags.seed, .index = flags.first + static_cast<std::uint64_t>(i)});
     write(fmt::format("{},{}\n", BoardText(puzzle.puzzle), BoardText(puzzle.solution)));
   }
-  ShowProgress(flags.count, flags.count);
+  ShowCount(flags.count, flags.count, "puzzles");
   if (WasInterrupted()) return kInterruptedExit;
   if (file) file->Commit();
   return 0;

@@ -18,14 +18,12 @@ Json IntervalJson(const Interval& interval) { return Json::array({interval.low, 
 /// The costs and figures as lines of one table.
 std::vector<Figure> Lines(const EvalSummary& summary) {
   std::vector<Figure> lines;
-  if (summary.accuracy) {
-    lines.push_back({.name = "accuracy", .value = summary.accuracy->value, .ci95 = summary.accuracy->ci95});
-  }
+  if (summary.accuracy) lines.push_back(FigureOf("accuracy", *summary.accuracy));
   for (const Figure& figure : summary.figures) {
     if (!figure.is_detail) lines.push_back(figure);
   }
-  lines.push_back({.name = "nfe_mean", .value = summary.nfe.value, .ci95 = summary.nfe.ci95});
-  lines.push_back({.name = "steps_mean", .value = summary.steps.value, .ci95 = summary.steps.ci95});
+  lines.push_back(FigureOf("nfe_mean", summary.nfe));
+  lines.push_back(FigureOf("steps_mean", summary.steps));
   lines.push_back({.name = "seconds_mean", .value = summary.seconds});
   return lines;
 }

@@ -84,6 +84,17 @@ bool CanMoveCursor(std::FILE* stream) {
   return IsTerminal(stream) && (term == nullptr || std::string_view(term) != "dumb");
 }
 
+void ShowCount(std::int64_t done, std::int64_t count, std::string_view what) {
+  if (!CanMoveCursor(stderr)) return;
+  if (done < count) fmt::print(stderr, "\r{} of {} {}\x1b[K", done, count, what);
+  if (done == count) fmt::print(stderr, "\r\x1b[K");
+  std::fflush(stderr);
+}
+
+void PrintWarnings(std::span<const std::string> warnings) {
+  for (const std::string& warning : warnings) fmt::print(stderr, "punt: warning: {}\n", warning);
+}
+
 bool WantsColour(ColourChoice choice, std::FILE* stream) {
   if (choice != ColourChoice::kAuto) return choice == ColourChoice::kAlways;
   const char* no_color = std::getenv("NO_COLOR");

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <cstdio>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -28,6 +30,13 @@ bool WantsColour(ColourChoice choice, std::FILE* stream);
 
 /// Cursor movement makes sense on a terminal that is not dumb.
 bool CanMoveCursor(std::FILE* stream);
+
+/// "12 of 200 items" in one line of the standard error, drawn over the last one and gone when all are done. Only on a
+/// terminal.
+void ShowCount(std::int64_t done, std::int64_t count, std::string_view what);
+
+/// On the standard error, a line each.
+void PrintWarnings(std::span<const std::string> warnings);
 
 /// Installs handlers for SIGINT and SIGTERM, once per process. The first signal sets the flag that is
 /// returned; a second one restores the cursor and ends the process with kInterruptedExit.

@@ -32,9 +32,9 @@ const ToyRow& FindToy(std::string_view kind) {
   BadInput("unknown toy model '{}'; valid: {}; as toy:KIND,key=value,...", kind, fmt::join(ToyKinds(), ", "));
 }
 
-Model OpenNetwork(std::string_view name, const std::filesystem::path& file, const ModelOptions& options) {
+Model OpenNetwork(std::string_view name, const ModelOptions& options) {
   auto network = std::make_shared<const Network>(
-      OpenModelFiles(file),
+      OpenModelFiles(std::filesystem::path(name)),
       NetworkOptions{.device = options.device, .gpu_layers = options.gpu_layers, .repack = options.repack});
   const Vocabulary vocabulary = OpenVocabulary(network->metadata());
   const Hyperparameters& hyper = network->hyper();
@@ -75,14 +75,13 @@ Model OpenToy(std::string_view name) {
 
 Model OpenModel(std::string_view name, const ModelOptions& options) {
   if (name.starts_with(kToyPrefix)) return OpenToy(name);
-  const std::filesystem::path file = LocateModel(name);
-  if (!std::filesystem::exists(file)) {
+  if (!std::filesystem::exists(LocateModel(name))) {
     std::string bundled;
     for (const BundledModel& model : BundledModels()) bundled += model.name + ", ";
     BadInput("unknown model '{}'; valid: {}a GGUF file, a Hugging Face folder, toy:{}", name, bundled,
              fmt::join(ToyKinds(), ", toy:"));
   }
-  return OpenNetwork(name, file, options);
+  return OpenNetwork(name, options);
 }
 
 }  // namespace punt

@@ -41,4 +41,8 @@ Estimate RatioOf(std::span<const double> parts, std::span<const double> wholes) 
   return {ratio, {ratio - half, ratio + half}};
 }
 
+Estimate ExpOf(const Estimate& estimate) {
+  return {std::exp(estimate.value), {std::exp(estimate.ci95.low), std::exp(estimate.ci95.high)}};
+}
+
 }  // namespace punt

@@ -27,4 +27,7 @@ Estimate MeanOf(std::span<const double> values);
 /// linearised ratio. Same sizes, sum(wholes) > 0.
 Estimate RatioOf(std::span<const double> parts, std::span<const double> wholes);
 
+/// Of nats per token, a perplexity: the exponential of the value and of the interval's ends.
+Estimate ExpOf(const Estimate& estimate);
+
 }  // namespace punt

@@ -137,11 +137,8 @@ class MembraneTask : public Task {
       for (const auto& [name, value] : record.verdict) columns[name].push_back(value);
     }
     std::vector<Figure> figures;
-    const auto add = [&](const char* name, const Estimate& estimate) {
-      figures.push_back({.name = name, .value = estimate.value, .ci95 = estimate.ci95});
-    };
-    const Estimate pseudo = RatioOf(columns["pseudo_nll"], columns["length"]);
-    add("pseudo_perplexity", {std::exp(pseudo.value), {std::exp(pseudo.ci95.low), std::exp(pseudo.ci95.high)}});
+    const auto add = [&](const char* name, const Estimate& estimate) { figures.push_back(FigureOf(name, estimate)); };
+    add("pseudo_perplexity", ExpOf(RatioOf(columns["pseudo_nll"], columns["length"])));
     add("transmembrane", MeanOf(columns["transmembrane"]));
     add("longest_run", MeanOf(columns["longest_run"]));
     const Composition composition = CompositionOf(sequences);

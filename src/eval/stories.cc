@@ -112,9 +112,9 @@ class StoriesTask : public Task {
     for (int n : {1, 2, 3})
       figures.push_back({.name = fmt::format("distinct_{}", n), .value = DistinctShare(texts, n)});
     const bool has_grams = std::any_of(grams.begin(), grams.end(), [](double all) { return all > 0; });
-    if (has_grams) AddEstimate("repetition", RatioOf(repeated, grams), figures);
-    AddEstimate("eos_share", ShareOf(ended, static_cast<std::int64_t>(records.size())), figures);
-    AddEstimate("length_mean", MeanOf(lengths), figures);
+    if (has_grams) figures.push_back(FigureOf("repetition", RatioOf(repeated, grams)));
+    figures.push_back(FigureOf("eos_share", ShareOf(ended, static_cast<std::int64_t>(records.size()))));
+    figures.push_back(FigureOf("length_mean", MeanOf(lengths)));
     return figures;
   }
 
@@ -124,10 +124,6 @@ class StoriesTask : public Task {
   }
 
  private:
-  static void AddEstimate(const char* name, const Estimate& estimate, std::vector<Figure>& figures) {
-    figures.push_back({.name = name, .value = estimate.value, .ci95 = estimate.ci95});
-  }
-
   /// exp of all nats over all tokens: long texts weigh more, and no single short one can dominate.
   static void AddPerplexity(std::span<const EvalRecord> records, std::vector<Figure>& figures) {
     std::vector<double> nll;
@@ -142,9 +138,8 @@ class StoriesTask : public Task {
     }
     if (nll.empty()) return;
     const Estimate mean = RatioOf(nll, tokens);
-    AddEstimate("judge_perplexity", {std::exp(mean.value), {std::exp(mean.ci95.low), std::exp(mean.ci95.high)}},
-                figures);
-    AddEstimate("judge_nll_per_token", mean, figures);
+    figures.push_back(FigureOf("judge_perplexity", ExpOf(mean)));
+    figures.push_back(FigureOf("judge_nll_per_token", mean));
     figures.push_back({.name = "judge_truncated", .value = truncated, .is_detail = true});
   }
 

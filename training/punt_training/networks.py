@@ -7,6 +7,7 @@ the GGUF file they end up in, which makes the export a loop.
 
 import dataclasses
 import math
+from typing import Callable
 
 import torch
 from torch import nn
@@ -62,38 +63,46 @@ def linear(n_in: int, n_out: int, bias: bool = False, std: float = 0.02) -> nn.L
     return layer
 
 
-class LladaLayer(nn.Module):
+class Layer(nn.Module):
+    """The attention that both architectures share; what follows it is their own."""
+
+    norm: type[nn.Module]
+    bias: bool  # of all linear layers
+    gated: bool  # a second matrix on the way into the feed-forward network
+    rotate: Callable  # RoPE
+
     def __init__(self, shape: Shape):
         super().__init__()
         d, out = shape.width, 0.02 / math.sqrt(2 * shape.layers)
         self.heads = shape.heads
-        self.attn_norm = nn.RMSNorm(d, eps=shape.norm_eps)
-        self.attn_q, self.attn_k, self.attn_v = linear(d, d), linear(d, d), linear(d, d)
-        self.attn_output = linear(d, d, std=out)
-        self.ffn_norm = nn.RMSNorm(d, eps=shape.norm_eps)
-        self.ffn_gate, self.ffn_up = linear(d, shape.ffn), linear(d, shape.ffn)
-        self.ffn_down = linear(shape.ffn, d, std=out)
+        self.attn_norm = self.norm(d, eps=shape.norm_eps)
+        self.attn_q, self.attn_k, self.attn_v = (linear(d, d, self.bias) for _ in range(3))
+        self.attn_output = linear(d, d, self.bias, std=out)
+        self.ffn_norm = self.norm(d, eps=shape.norm_eps)
+        if self.gated:
+            self.ffn_gate = linear(d, shape.ffn, self.bias)
+        self.ffn_up = linear(d, shape.ffn, self.bias)
+        self.ffn_down = linear(shape.ffn, d, self.bias, std=out)
 
     def forward(self, h, cos, sin):
         x = self.attn_norm(h)
         q, k, v = (f(x).unflatten(-1, (self.heads, -1)) for f in (self.attn_q, self.attn_k, self.attn_v))
-        h = h + self.attn_output(attend(rotate_pairs(q, cos, sin), rotate_pairs(k, cos, sin), v))
-        x = self.ffn_norm(h)
-        return h + self.ffn_down(F.silu(self.ffn_gate(x)) * self.ffn_up(x))
+        h = h + self.attn_output(attend(self.rotate(q, cos, sin), self.rotate(k, cos, sin), v))
+        return h + self.ffn_down(self.activate(self.ffn_norm(h)))
 
 
-class Llada(nn.Module):
-    """A Llama without causal mask; the output head is the embedding."""
+class Network(nn.Module):
+    """Embedding, layers, norm. The embedding is also the matrix of the output head."""
 
-    architecture = "llada"
+    layer: type[Layer]
 
     def __init__(self, shape: Shape):
         super().__init__()
         self.shape = shape
         self.token_embd = nn.Embedding(shape.vocab, shape.width)
         nn.init.normal_(self.token_embd.weight, std=0.02)
-        self.blk = nn.ModuleList(LladaLayer(shape) for _ in range(shape.layers))
-        self.output_norm = nn.RMSNorm(shape.width, eps=shape.norm_eps)
+        self.blk = nn.ModuleList(self.layer(shape) for _ in range(shape.layers))
+        self.output_norm = self.layer.norm(shape.width, eps=shape.norm_eps)
         cos, sin = rotation(shape)
         self.register_buffer("cos", cos, persistent=False)
         self.register_buffer("sin", sin, persistent=False)
@@ -105,57 +114,41 @@ class Llada(nn.Module):
         h = self.output_norm(h)
         return torch.cat((h[:, :1], h[:, :-1]), 1) if self.shape.shift_logits else h
 
+
+class LladaLayer(Layer):
+    norm, bias, gated, rotate = nn.RMSNorm, False, True, staticmethod(rotate_pairs)
+
+    def activate(self, x):
+        return F.silu(self.ffn_gate(x)) * self.ffn_up(x)
+
+
+class Llada(Network):
+    """A Llama without causal mask."""
+
+    architecture, layer = "llada", LladaLayer
+
     def logits(self, rows):
         return F.linear(rows, self.token_embd.weight)
 
 
-class Esm2Layer(nn.Module):
-    def __init__(self, shape: Shape):
-        super().__init__()
-        d, out = shape.width, 0.02 / math.sqrt(2 * shape.layers)
-        self.heads = shape.heads
-        self.attn_norm = nn.LayerNorm(d, eps=shape.norm_eps)
-        self.attn_q, self.attn_k, self.attn_v = (linear(d, d, bias=True) for _ in range(3))
-        self.attn_output = linear(d, d, bias=True, std=out)
-        self.ffn_norm = nn.LayerNorm(d, eps=shape.norm_eps)
-        self.ffn_up = linear(d, shape.ffn, bias=True)
-        self.ffn_down = linear(shape.ffn, d, bias=True, std=out)
+class Esm2Layer(Layer):
+    norm, bias, gated, rotate = nn.LayerNorm, True, False, staticmethod(rotate_halves)
 
-    def forward(self, h, cos, sin):
-        x = self.attn_norm(h)
-        q, k, v = (f(x).unflatten(-1, (self.heads, -1)) for f in (self.attn_q, self.attn_k, self.attn_v))
-        h = h + self.attn_output(attend(rotate_halves(q, cos, sin), rotate_halves(k, cos, sin), v))
-        return h + self.ffn_down(F.gelu(self.ffn_up(self.ffn_norm(h))))
+    def activate(self, x):
+        return F.gelu(self.ffn_up(x))
 
 
-class Esm2(nn.Module):
+class Esm2(Network):
     """ESM-2 without token dropout: the ratio of masks is not told to the network, as in MemDLM."""
 
-    architecture = "esm2"
+    architecture, layer = "esm2", Esm2Layer
 
     def __init__(self, shape: Shape):
-        super().__init__()
-        self.shape = shape
-        self.token_embd = nn.Embedding(shape.vocab, shape.width)
-        nn.init.normal_(self.token_embd.weight, std=0.02)
-        self.blk = nn.ModuleList(Esm2Layer(shape) for _ in range(shape.layers))
-        self.output_norm = nn.LayerNorm(shape.width, eps=shape.norm_eps)
+        super().__init__(shape)
         self.head_dense = linear(shape.width, shape.width, bias=True)
         self.head_norm = nn.LayerNorm(shape.width, eps=shape.norm_eps)
         self.output_bias = nn.Parameter(torch.zeros(shape.vocab))
-        cos, sin = rotation(shape)
-        self.register_buffer("cos", cos, persistent=False)
-        self.register_buffer("sin", sin, persistent=False)
-
-    def hidden(self, tokens):
-        h = self.token_embd(tokens)
-        for layer in self.blk:
-            h = layer(h, self.cos, self.sin)
-        return self.output_norm(h)
 
     def logits(self, rows):
         rows = self.head_norm(F.gelu(self.head_dense(rows)))
         return F.linear(rows, self.token_embd.weight) + self.output_bias
-
-
-NETWORKS = {network.architecture: network for network in (Llada, Esm2)}

@@ -143,7 +143,30 @@ for signal in INT TERM; do
   diff <(summary whole) <(summary $signal) || fail "the summary after SIG$signal differs"
 done
 
+# ---- bench: many planners, each a resumable evaluation; table, picture and JSON
+accepts bench --help
+[[ $out == *paper-text*Examples:*"punt bench "* ]] || fail "help of bench: $out"
+board="bench sudoku:size=4 --model $golden/llada --threads 1 --limit 3"
+refuses "unknown preset 'nobody'; valid: paper-text, paper-protein" $board --preset nobody
+refuses "--planners and --preset exclude each other" $board --preset every --planners random
+refuses "unknown planner 'nobody'" $board --planners "random;nobody"
+refuses "--model is missing" bench sudoku --planners random
+accepts $board --planners "top-k:k=1; punt:epsilon=0.1" --out board
+[ "$(grep -c '^top-k:k=1 \|^punt:epsilon=0.1 ' out)" -eq 2 ] || fail "two planners: $out"
+for file in bench.md bench.svg bench.json top-k-k-1/items.jsonl punt-epsilon-0.1/summary.json; do
+  [ -s board/$file ] || fail "bench wrote no $file"
+done
+cp -r board/top-k-k-1 once
+accepts $board --planners "top-k:k=1; random" --out board --json
+diff -r once board/top-k-k-1 || fail "a measured planner was measured again"
+[ "$(grep -c '"planner"' out)" -eq 2 ] && cmp -s out board/bench.json || fail "bench --json: $out"
+accepts eval sudoku:size=4 $llada --limit 3 --json
+[ "$(field nfe_mean)" = "$(sed -n 's/.*"nfe_mean": \([0-9.]*\),/\1/p' board/bench.json | head -n 1)" ] \
+  || fail "bench and eval count differently"
+refuses "seed is 0 there and 7 here" $board --planners "top-k:k=1" --out board --seed 7
+
 # ---- pipes get no escape codes; narrow terminals no wider lines
+accepts eval sudoku:size=4 $llada --limit 3
 ! grep -q $'\x1b' out err || fail "escape codes in a pipe"
 if command -v script >/dev/null; then
   TERM=xterm script -qec "stty cols 40 rows 10; $PUNT eval sudoku:size=4 $llada --limit 3" screen >/dev/null </dev/null

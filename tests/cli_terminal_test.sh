@@ -46,8 +46,9 @@ ups=$(grep -o $'\x1b\[[0-9]*A' screen | tr -dc '0-9\n' | sort -n | tail -n 1)
 terminal 80 24 "$PUNT replay run.jsonl --speed 100"
 [ "$code" -eq 0 ] && cursor_is_back || fail "replay on a terminal: exit code $code"
 grep -q $'\x1b\[1;32m' screen || fail "a replay without green"
-terminal 80 24 "$PUNT demo --samples 1 --delay 0"
+terminal 80 24 "$PUNT demo --model $PUNT_SOURCE_DIR/tests/golden/llada --threads 1 --samples 1 --delay 0"
 [ "$code" -eq 0 ] && cursor_is_back || fail "demo on a terminal: exit code $code"
+grep -q $'\x1b\[1;32m' screen || fail "a demo without green"
 
 # ---- interrupted: partial result, cursor back, exit code 130; no trace half-written
 for signal in INT TERM; do

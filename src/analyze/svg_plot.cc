@@ -168,7 +168,8 @@ std::string Style() {
       "svg{{font:11px system-ui,sans-serif;color:#222}}\n"
       ".bg{{fill:#fff}}.ink{{fill:#222}}.axis{{stroke:#555;fill:none}}.grid{{stroke:#ddd;fill:none}}\n"
       ".mark{{fill:currentColor;fill-opacity:.75;stroke:currentColor;stroke-width:.6}}"
-      ".line{{fill:none;stroke:currentColor;stroke-width:1;stroke-opacity:.6}}\n"
+      ".line{{fill:none;stroke:currentColor;stroke-width:1;stroke-opacity:.6}}"
+      ".range{{fill:none;stroke:currentColor;stroke-width:1;stroke-opacity:.45}}\n"
       ".mark.hollow{{fill-opacity:0;stroke-width:1.2}}.strong .mark:not(.hollow){{fill-opacity:1}}.strong "
       ".line{{stroke-width:2.4;stroke-opacity:1}}\n{}\n"
       "@media (prefers-color-scheme:dark){{svg{{color:#ddd}}.bg{{fill:#16181d}}.ink{{fill:#ddd}}"
@@ -223,6 +224,11 @@ void DrawSeries(std::string& out, const PlotSeries& series, int style, const Sca
     out += fmt::format("<path class=\"line\" d=\"{}\"/>\n", path);
   }
   for (const PlotPoint& point : series.points) {
+    if (!point.range) continue;
+    out += fmt::format("<path class=\"range\" d=\"M{:.1f} {:.1f}V{:.1f}\"/>\n", x.At(point.x), y.At(point.range->low),
+                       y.At(point.range->high));
+  }
+  for (const PlotPoint& point : series.points) {
     const std::string label = point.label.empty() ? series.name : point.label;
     out += fmt::format("<path class=\"mark{}\" d=\"{}\"><title>{}</title></path>\n", point.hollow ? " hollow" : "",
                        Marker(style, x.At(point.x), y.At(point.y), series.highlight ? 4.5 : 3.2), EscapeXml(label));
@@ -234,11 +240,14 @@ void DrawPanel(std::string& out, const PlotPanel& panel, const Frame& frame, con
   std::vector<double> xs, ys;
   for (const PlotSeries& series : panel.series) {
     for (const PlotPoint& point : series.points) {
-      if (!std::isfinite(point.x) || !std::isfinite(point.y)) {
-        BadInput("series '{}' has a point ({}, {}) that is not finite", series.name, point.x, point.y);
+      const PlotRange range = point.range.value_or(PlotRange{point.y, point.y});
+      for (double value : {point.x, point.y, range.low, range.high}) {
+        if (!std::isfinite(value)) {
+          BadInput("series '{}' has a point ({}, {}) that is not finite", series.name, point.x, point.y);
+        }
       }
       xs.push_back(point.x);
-      ys.push_back(point.y);
+      ys.insert(ys.end(), {point.y, range.low, range.high});
     }
   }
   const Scale x(panel.x, xs, frame.left, frame.right);

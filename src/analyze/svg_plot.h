@@ -4,6 +4,7 @@
 // in marker as well as colour. The text is deterministic: equal input gives equal bytes.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,11 +12,17 @@
 
 namespace punt {
 
+struct PlotRange {
+  double low = 0;
+  double high = 0;
+};
+
 struct PlotPoint {
   double x = 0;
   double y = 0;
-  std::string label = {};  // shown when the pointer rests on the marker
-  bool hollow = false;     // drawn as an outline
+  std::string label = {};              // shown when the pointer rests on the marker
+  bool hollow = false;                 // drawn as an outline
+  std::optional<PlotRange> range = {};  // of y: a thin bar behind the marker
 };
 
 struct PlotSeries {

@@ -70,6 +70,18 @@ TEST(SvgPlot, LinearAxesAreLinear) {
   EXPECT_NEAR(line[1].second * 2, line[0].second + line[2].second, 0.2);
 }
 
+TEST(SvgPlot, RangesAreDrawnAndMakeRoom) {
+  PlotPanel panel = Panel({{1, 1}, {10, 10}});
+  const auto before = LineOf(RenderSvg({&panel, 1}, "title"));
+  panel.series[0].points[0].range = PlotRange{0.01, 1000};
+  const std::string svg = RenderSvg({&panel, 1}, "title");
+  EXPECT_EQ(CountOf(svg, "class=\"range\""), 1u);
+  const auto after = LineOf(svg);
+  EXPECT_LT(std::abs(after[1].second - after[0].second), std::abs(before[1].second - before[0].second));
+  panel.series[0].points[0].range = PlotRange{0, INFINITY};
+  EXPECT_THROW(RenderSvg({&panel, 1}, "title"), Error);
+}
+
 TEST(SvgPlot, EscapesText) {
   EXPECT_EQ(EscapeXml("a<b>&\"c'"), "a&lt;b&gt;&amp;&quot;c&#39;");
   EXPECT_EQ(EscapeXml(std::string("\x01x", 2)), " x");

@@ -1,92 +1,128 @@
-// punt demo: what the method does and what it is worth, on one screen of 80 x 24.
+// punt demo: a story told live with PUNT, then what that cost and how good it was beside other planners.
 #include <fmt/format.h>
 
-#include <cmath>
 #include <memory>
+#include <optional>
 
+#include "app/bench_table.h"
 #include "app/canvas_view.h"
 #include "app/command.h"
-#include "app/comparison.h"
+#include "app/eval_setup.h"
+#include "app/glyphs.h"
 #include "app/options.h"
 #include "app/terminal.h"
 #include "generate/trace_pieces.h"
 #include "punt/generator.h"
+#include "punt/planner.h"
 
 namespace punt {
 namespace {
 
-constexpr const char* kLivePlanner = "punt:epsilon=0.01";
+constexpr const char* kLivePlanner = "punt:epsilon=0.04";
+constexpr const char* kOneByOne = "top-k:k=1";
 
 struct DemoFlags {
+  EvalFlags eval;
   ViewFlags view;
-  std::int64_t samples = 8;
-  std::uint64_t seed = 0;
 };
 
-/// The findings in words, from the figures of this run: the claim cannot outlive the facts.
-std::string Verdict(const ComparisonRow& reference, const ComparisonRow& punt, const ComparisonRow& rival) {
-  return fmt::format("{}: {:.1f}x fewer passes than {}, {:.2f} nats off.\n{}, nearest in passes: {:.2f} nats off.",
-                     punt.planner, reference.nfe / punt.nfe, reference.planner, punt.error_nats, rival.planner,
-                     rival.error_nats);
+std::vector<GridEntry> DemoGrid() {
+  return {{"top-k", kOneByOne},
+          {"punt", "punt:epsilon=0.01"},
+          {"punt", kLivePlanner},
+          {"top-k", "top-k:k=4"},
+          {"entropy-bound", "entropy-bound:gamma=1", "neg-entropy"},
+          {"threshold", "threshold:tau=0.9", "token-prob"},
+          {"dilated", "dilated:log_window=5"}};
 }
 
-constexpr const char* kTitle = R"(256 tokens of a Markov chain whose links are scattered over the text: nobody
-told the planners its order. NFE counts all forward passes, PUNT's tests too.)";
-constexpr const char* kErrorNote = "error: nats per sequence lost by drawing tokens in parallel; exact.";
-constexpr const char* kLiveNote = "live: punt, green accepted, red rejected by a test, plain earlier, dots masked";
-
-int Run(const DemoFlags& flags) {
-  const Model model = OpenModel(kComparisonModel);
-  const std::atomic<bool>& cancel = InstallInterruptHandlers();
-  const ComparisonOptions options{.samples = flags.samples, .seed = flags.seed};
-  const std::vector<std::string> planners = DefaultPlanners();
-  const int width = PlannerWidth(planners);
-  fmt::print("{}\n{}\n", kTitle, TableHeader(width));
-  ComparisonRow reference, punt, rival;
-  for (const std::string& planner : planners) {
-    std::fflush(stdout);
-    const ComparisonRow row = Compare(model, planner, options, &cancel);
-    if (WasInterrupted()) return kInterruptedExit;
-    fmt::print("{}\n", TableRow(row, width));
-    if (reference.planner.empty()) reference = row;  // left-to-right comes first
-    if (planner == kLivePlanner) punt = row;
-    // The rival: of the other parallel planners, the one whose number of passes is nearest.
-    const bool is_rival = planner.rfind("punt", 0) != 0 && planner != reference.planner;
-    if (is_rival && (rival.planner.empty() || std::abs(row.nfe - punt.nfe) < std::abs(rival.nfe - punt.nfe))) {
-      rival = row;
-    }
-  }
-  fmt::print("{}\n{}\n", kErrorNote, Verdict(reference, punt, rival));
-  std::fflush(stdout);
-
+/// The story, as it appears; where it cannot be drawn, its text.
+void Tell(const DemoFlags& flags, const EvalSetup& setup) {
+  const Model& model = *setup.model;
+  const DenoiserInfo& info = model.denoiser->info();
   ViewOptions view_options = flags.view.Options(stdout, ViewKind::kNone);
-  if (view_options.kind == ViewKind::kNone) return 0;
-  fmt::print("{}\n", kLiveNote);
-  std::fflush(stdout);
-  // The table should stay in sight; a screen too low for it shows a part of the canvas.
-  view_options.keep_lines = static_cast<int>(planners.size()) + 7;
   view_options.show_title = false;
+  const bool is_drawn = view_options.kind != ViewKind::kNone;
+  fmt::print("A story by {} with {}{}\n", model.name, kLivePlanner,
+             is_drawn ? ": green accepted, red rejected by a test, dots masked" : ":");
+  std::fflush(stdout);
   CanvasView view(view_options);
   PieceAnnotator annotator(*model.tokenizer, view);
-  const DenoiserInfo& info = model.denoiser->info();
-  Recipe recipe = MakeRecipe(kLivePlanner, "", {}, info);
-  recipe.seed = flags.seed;
-  const std::unique_ptr<DenoiserSession> session = model.denoiser->NewSession({});
-  const std::vector<Token> masks(static_cast<std::size_t>(info.max_length), info.mask_token);
-  const Company company{
-      .observer = &annotator, .cancel = &cancel, .model_name = model.name, .planner_spec = kLivePlanner};
-  Generate(*session, Canvas(masks, info.mask_token, info.vocab_size), recipe, company);
-  return WasInterrupted() ? kInterruptedExit : 0;
+  const Company company{.observer = is_drawn ? &annotator : nullptr,
+                        .cancel = &InstallInterruptHandlers(),
+                        .model_name = model.name,
+                        .planner_spec = CanonicalPlannerSpec(kLivePlanner)};
+  const EvalItem item = setup.task->Item(0);
+  const std::unique_ptr<DenoiserSession> session = model.denoiser->NewSession(setup.session);
+  const GenerateResult result = Generate(*session, Canvas(item.canvas, info.mask_token, info.vocab_size),
+                                         MakeEvalRecipe(flags.eval, model, kLivePlanner, ""), company);
+  if (is_drawn) return;
+  for (const Glyph& glyph : Glyphs(setup.task->ResponseText(item, result.tokens))) {
+    fmt::print("{}", glyph.breaks_line ? "\n" : glyph.bytes);
+  }
+  fmt::print("\n");
+}
+
+/// The finding in words, from the figures of this run: the claim cannot outlive the facts.
+std::string Verdict(const TaskRow& task, const BenchRow& reference, const BenchRow& punt) {
+  const double fewer = reference.summary.nfe.value / punt.summary.nfe.value;
+  const double faster = reference.summary.seconds / punt.summary.seconds;
+  std::string text = fmt::format("{}: {:.1f} times fewer passes than one by one, {:.1f} times faster", punt.entry.planner,
+                                 fewer, faster);
+  const std::optional<Figure> quality = QualityOf(task, punt.summary);
+  const std::optional<Figure> before = QualityOf(task, reference.summary);
+  if (!quality || !before) return text + ".";
+  return text + fmt::format(";\nits text has a perplexity of {:.2f}, that of one by one {:.2f}.", quality->value,
+                            before->value);
+}
+
+int Run(const DemoFlags& flags) {
+  const TaskRow& task = FindTask(flags.eval.task);
+  EvalSetup setup = OpenEval(flags.eval);
+  Tell(flags, setup);
+  if (WasInterrupted()) return kInterruptedExit;
+  const std::vector<GridEntry> grid = DemoGrid();
+  const int width = BenchPlannerWidth(grid);
+  fmt::print("\nThe same for {} {} and other planners. NFE counts all forward passes, tests too.\n{}\n", setup.count,
+             setup.count == 1 ? "story" : "stories", BenchHeader(task, width));
+  BenchRow reference, punt;
+  for (const GridEntry& entry : grid) {
+    std::fflush(stdout);
+    const auto show = [&](std::size_t done) { ShowCount(done, setup.count, fmt::format("stories, {}", entry.planner)); };
+    EvalJob job = MakeEvalJob(flags.eval, setup, entry.planner, entry.score);
+    job.on_progress = show;
+    const std::optional<BenchRow> row = MeasurePlanner(entry, job);
+    show(setup.count);
+    if (!row) return kInterruptedExit;
+    fmt::print("{}\n", BenchLine(task, *row, width));
+    if (entry.planner == kOneByOne) reference = *row;
+    if (entry.planner == kLivePlanner) punt = *row;
+  }
+  fmt::print("{}\n", Verdict(task, reference, punt));
+  return 0;
 }
 
 }  // namespace
 
 Runner AddDemo(CLI::App& command) {
   const auto flags = std::make_shared<DemoFlags>();
-  AddInteger(command, "--samples", flags->samples, 1, 10000, "Sequences per planner in the table")->default_str("8");
-  AddSeed(command, "--seed", flags->seed, "Seed of all random numbers");
+  EvalFlags& eval = flags->eval;
+  eval.task = "stories";
+  eval.model = "stories";
+  eval.limit = 2;
+  eval.proposal.temperature = 0.7;
+  eval.proposal.top_p = 0.9;
+  command.add_option("--model", eval.model, "Bundled model, GGUF file or Hugging Face folder")->capture_default_str();
+  command.add_option("--judge", eval.judge, "Autoregressive GGUF model that judges texts; default: the bundled one");
+  AddInteger(command, "--samples", eval.limit, 1, 10000, "Stories per planner in the table")->default_str("2");
+  AddSeed(command, "--seed", eval.seed, "Seed of all random numbers");
+  AddInteger(command, "--threads", eval.threads, 0, 1024, "Threads (0: all cores); never changes a result")
+      ->default_str("0");
   flags->view.AddTo(command);
-  command.footer("Examples:\n  punt demo\n  punt demo --delay 150\n  punt demo --view none");
+  command.footer(
+      "Sampled with temperature 0.7 and nucleus 0.9. The judge is an autoregressive model of the same kind of text: "
+      "the\nperplexity it gives to what was written.\n\n"
+      "Examples:\n  punt demo\n  punt demo --delay 150 --seed 3\n  punt demo --samples 10 --view none");
   return [flags] { return Run(*flags); };
 }
 

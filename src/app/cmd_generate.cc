@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "app/trace_file.h"
 #include "base/check.h"
 #include "generate/trace_pieces.h"
+#include "model/bundled_models.h"
 #include "punt/generator.h"
 #include "punt/model.h"
 
@@ -28,7 +30,7 @@ struct GenerateFlags {
   std::string prompt;
   std::string infill;
   std::int64_t length = 0;
-  std::string model = "toy:markov,length=64,vocab=8,seed=1,coupling=0.9,permute=true";
+  std::string model;  // empty: DefaultModel()
   std::string planner = "punt";
   std::string score;
   ProposalFlags proposal;
@@ -53,6 +55,14 @@ struct GenerateFlags {
   CLI::Option* length_option = nullptr;
   CLI::Option* trace_option = nullptr;
 };
+
+/// The bundled model, or a toy where none came along.
+std::string DefaultModel() {
+  constexpr const char* kBundled = "stories";
+  return std::filesystem::exists(LocateModel(kBundled))
+             ? kBundled
+             : "toy:markov,length=64,vocab=8,seed=1,coupling=0.9,permute=true";
+}
 
 /// Passes every event to all of them.
 class Broadcast : public Observer {
@@ -99,7 +109,7 @@ void FindText(const GenerateFlags& flags, Job& job) {
 Job Prepare(const GenerateFlags& flags) {
   Job job;
   job.model =
-      OpenModel(flags.model,
+      OpenModel(flags.model.empty() ? DefaultModel() : flags.model,
                 {.device = flags.device, .gpu_layers = static_cast<int>(flags.gpu_layers), .repack = !flags.no_repack});
   PrintWarnings(job.model.warnings);
   const DenoiserInfo& info = job.model.denoiser->info();
@@ -199,15 +209,17 @@ int Run(const GenerateFlags& flags) {
 }
 
 constexpr const char* kExamples = R"(Examples:
-  punt generate                                   64 tokens of the default toy model, live on a terminal
+  punt generate                                   a story of the bundled model, live on a terminal
+  punt generate "Lily had a red ball." --temperature 0.7 --top-p 0.9
   punt generate --model llada-8b.gguf --chat "Why is the sky blue?" --window 32
   punt generate --model esm2 --infill "MKV[MASK:40]GG"
-  punt generate abcab --length 20 --seed 3        a prompt, and 20 positions behind it
-  punt generate --infill "ab[MASK:12]cd"          fill a hole
-  echo abc | punt generate - --json               prompt from the standard input
+  punt generate --model membrane --length 120 --eos forbid
+  punt generate abcab --model toy:markov,length=64 --length 20    a prompt, and 20 positions behind it
+  punt generate --infill "Tom saw a [MASK:3]. He was sad."        fill a hole
+  echo "One day" | punt generate - --json         prompt from the standard input
   punt generate --planner top-k:k=4 --samples 5 --trace runs.jsonl
 
-The default temperature of 1 samples a toy model from its own law. A window that divides the generation into
+The default temperature of 1 samples a model from its own law. A window that divides the generation into
 blocks fills them left to right. Sample i of a run is sample i of any run with the same seed: see --first-sample.)";
 
 }  // namespace
@@ -218,15 +230,15 @@ Runner AddGenerate(CLI::App& command) {
   constexpr std::int64_t kBig = std::numeric_limits<std::int64_t>::max();
   command.footer(kExamples);
   command.add_option("prompt", flags->prompt, "Text to continue; - reads it from the standard input");
-  command.add_option("--model", flags->model, "GGUF file, Hugging Face folder or toy:KIND,... (see punt list models)")
-      ->capture_default_str();
+  command.add_option("--model", flags->model, "Bundled model, GGUF file, folder or toy:KIND,... (see punt list models)")
+      ->default_str("stories");
   command.add_flag("--chat", flags->chat, "The prompt is a message: put it into the model's template, show the answer");
   command.add_option("--planner", flags->planner, "name or name:key=value,... (see punt list planners)")
       ->capture_default_str();
   command.add_option("--score", flags->score, "Confidence score (see punt list scores); default: the model's own");
   flags->proposal.AddTo(command);
   flags->length_option = AddInteger(command, "--length", flags->length, 1, kInt,
-                                    "Positions to generate; default: 128, or as many as a toy model takes");
+                                    "Positions to generate; default: 128, or all that a small model takes");
   AddInteger(command, "--window", flags->window, 0, kInt, "Fill blocks of so many positions left to right (0: one)");
   AddSeed(command, "--seed", flags->seed, "Seed of all random numbers");
   AddInteger(command, "--samples", flags->samples, 1, kMostSamples, "How many sequences")->default_str("1");

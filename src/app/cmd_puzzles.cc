@@ -15,7 +15,7 @@ namespace punt {
 namespace {
 
 constexpr std::int64_t kMostPuzzles = 100'000'000;
-constexpr std::int64_t kProgressEvery = 256;
+constexpr std::uint64_t kProgressEvery = 256;
 
 struct PuzzleFlags {
   std::int64_t size = 9;
@@ -50,14 +50,15 @@ int Run(const PuzzleFlags& flags) {
     }
   };
   write(fmt::format("{}\n", PuzzleHeader()));
-  for (std::int64_t i = 0; i < flags.count; ++i) {
+  const auto count = static_cast<std::uint64_t>(flags.count);
+  for (std::uint64_t i = 0; i < count; ++i) {
     if (cancel.load() || std::ferror(stdout)) break;
-    if (i % kProgressEvery == 0 && (file || !IsTerminal(stdout))) ShowCount(i, flags.count, "puzzles");
+    if (i % kProgressEvery == 0 && (file || !IsTerminal(stdout))) ShowCount(i, count, "puzzles");
     const SudokuPuzzle puzzle =
-        MakePuzzle(shape, givens, {.seed = flags.seed, .index = flags.first + static_cast<std::uint64_t>(i)});
+        MakePuzzle(shape, givens, {.seed = flags.seed, .index = flags.first + i});
     write(fmt::format("{},{}\n", BoardText(puzzle.puzzle), BoardText(puzzle.solution)));
   }
-  ShowCount(flags.count, flags.count, "puzzles");
+  ShowCount(count, count, "puzzles");
   if (WasInterrupted()) return kInterruptedExit;
   if (file) file->Commit();
   return 0;

@@ -17,10 +17,11 @@ namespace {
 constexpr CommandRow kCommands[] = {
     {"generate", "Generate text with a model and a planner", AddGenerate},
     {"replay", "Play a trace in the terminal", AddReplay},
-    {"compare", "Compare planners: forward passes against exact error", AddCompare},
-    {"demo", "The comparison and one live run, on one screen", AddDemo},
+    {"compare", "Compare planners on an exact model: passes against error", AddCompare},
+    {"demo", "Tell a story live, and show what other planners make of it", AddDemo},
     {"analyze", "Write reports about planners", AddAnalyze},
     {"eval", "Measure the quality of what a model generates", AddEval},
+    {"bench", "Measure many planners on a task: quality against passes", AddBench},
     {"puzzles", "Write sudoku puzzles with one solution each", AddPuzzles},
     {"convert", "Convert a model to a GGUF file", AddConvert},
     {"inspect", "Show what a model's files say about it", AddInspect},
@@ -35,10 +36,10 @@ constexpr int kBadInputExit = 2;
 
 constexpr const char* kExamples = R"(Examples:
   punt demo
-  punt generate --planner punt:epsilon=0.04 --seed 7
+  punt generate "Once upon a time" --temperature 0.7 --top-p 0.9
   punt generate abba --model toy:markov,length=32,vocab=4 --trace run.jsonl
   punt replay run.jsonl
-  punt eval sudoku --model sudoku.gguf --planner punt --out runs/sudoku
+  punt eval sudoku --model sudoku --planner punt --out runs/sudoku
   punt list planners
 
 Exit codes: 0 done, 1 failed while running, 2 bad input, 130 interrupted.)";

@@ -18,7 +18,7 @@ Json IntervalJson(const Interval& interval) { return Json::array({interval.low, 
 /// The costs and figures as lines of one table.
 std::vector<Figure> Lines(const EvalSummary& summary) {
   std::vector<Figure> lines;
-  if (summary.accuracy) lines.push_back(FigureOf("accuracy", *summary.accuracy));
+  if (summary.accuracy) lines.push_back(FigureOf(kAccuracy, *summary.accuracy));
   for (const Figure& figure : summary.figures) {
     if (!figure.is_detail) lines.push_back(figure);
   }
@@ -38,7 +38,7 @@ std::string EvalJson(const EvalReport& report, int indent) {
                  {"model", report.model},
                  {"planner", report.planner},
                  {"items", summary.items},
-                 {"accuracy", summary.accuracy ? Json(summary.accuracy->value) : Json(nullptr)},
+                 {kAccuracy, summary.accuracy ? Json(summary.accuracy->value) : Json(nullptr)},
                  {"ci95", summary.accuracy ? IntervalJson(summary.accuracy->ci95) : Json(nullptr)},
                  {"nfe_mean", summary.nfe.value},
                  {"nfe_mean_ci95", IntervalJson(summary.nfe.ci95)},

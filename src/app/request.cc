@@ -77,12 +77,14 @@ std::vector<Token> BuildInfill(const CanvasRequest& request, const Model& model)
   return tokens;
 }
 
-/// A toy model has a length; a network only a limit, far beyond what one wants to wait for.
+/// Toys and small networks have a length; a large network only a limit, far beyond what one wants to wait for.
 constexpr std::int64_t kUsualLength = 128;
+constexpr std::int64_t kSmallCanvas = 256;
 
 std::int64_t DefaultLength(const Model& model, std::size_t given) {
-  const std::int64_t rest = model.denoiser->info().max_length - static_cast<std::int64_t>(given);
-  return model.is_toy ? rest : std::min(rest, kUsualLength);
+  const std::int64_t most = model.denoiser->info().max_length;
+  const std::int64_t rest = most - static_cast<std::int64_t>(given);
+  return model.is_toy || most <= kSmallCanvas ? rest : std::min(rest, kUsualLength);
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ bool CanMoveCursor(std::FILE* stream) {
   return IsTerminal(stream) && (term == nullptr || std::string_view(term) != "dumb");
 }
 
-void ShowCount(std::int64_t done, std::int64_t count, std::string_view what) {
+void ShowCount(std::uint64_t done, std::uint64_t count, std::string_view what) {
   if (!CanMoveCursor(stderr)) return;
   if (done < count) fmt::print(stderr, "\r{} of {} {}\x1b[K", done, count, what);
   if (done == count) fmt::print(stderr, "\r\x1b[K");

@@ -33,7 +33,7 @@ bool CanMoveCursor(std::FILE* stream);
 
 /// "12 of 200 items" in one line of the standard error, drawn over the last one and gone when all are done. Only on a
 /// terminal.
-void ShowCount(std::int64_t done, std::int64_t count, std::string_view what);
+void ShowCount(std::uint64_t done, std::uint64_t count, std::string_view what);
 
 /// On the standard error, a line each.
 void PrintWarnings(std::span<const std::string> warnings);

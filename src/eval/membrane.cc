@@ -270,6 +270,8 @@ const TaskRow kMembraneRow = {
     .data_help = "none needed; with a FASTA file, item i also measures the bound on sequence i",
     .params = kParams,
     .takes_data = true,
+    .quality = "pseudo_perplexity",
+    .less_is_better = true,
     .make = [](const Params& params, const TaskSetup& setup) -> std::unique_ptr<Task> {
       return std::make_unique<MembraneTask>(params, setup);
     }};

@@ -182,6 +182,8 @@ const TaskRow kStoriesRow = {
     .takes_data = true,
     .takes_judge = true,
     .has_reference = true,
+    .quality = "judge_perplexity",
+    .less_is_better = true,
     .make = [](const Params&, const TaskSetup& setup) -> std::unique_ptr<Task> {
       return std::make_unique<StoriesTask>(setup);
     }};

@@ -181,6 +181,7 @@ const TaskRow kSudokuRow = {.name = "sudoku",
                             .data_help = "fresh puzzles from the seed, or a CSV file as `punt puzzles` writes it",
                             .params = kParams,
                             .takes_data = true,
+                            .quality = kAccuracy,
                             .make = [](const Params& params, const TaskSetup& setup) -> std::unique_ptr<Task> {
                               return std::make_unique<SudokuTask>(params, setup);
                             }};

@@ -69,6 +69,7 @@ inline Figure FigureOf(std::string name, const Estimate& estimate) {
 
 /// The verdict that becomes the accuracy: 1 or 0.
 inline constexpr const char* kCorrect = "correct";
+inline constexpr const char* kAccuracy = "accuracy";
 
 /// Used by one thread at a time; judging may run a model of its own.
 class Task {
@@ -118,6 +119,8 @@ struct TaskRow {
   bool takes_data = false;
   bool takes_judge = false;
   bool has_reference = false;  // runs without a model
+  std::string_view quality;    // the figure that stands for the result where there is room for one only
+  bool less_is_better = false;
   std::unique_ptr<Task> (*make)(const Params& params, const TaskSetup& setup);
 };
 

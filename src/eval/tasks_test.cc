@@ -15,6 +15,7 @@ TEST(Tasks, RowsSayWhatTheyAre) {
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
     EXPECT_FALSE(row.summary.empty()) << row.name;
     EXPECT_FALSE(row.data_help.empty()) << row.name;
+    EXPECT_FALSE(row.quality.empty()) << row.name;
     EXPECT_EQ(&FindTask(row.name), &row);
     for (const ParamRow& param : row.params) EXPECT_FALSE(param.help.empty()) << row.name << " " << param.key;
     // Without a model only references are made.

@@ -1,0 +1,133 @@
+#include "app/eval_setup.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+
+#include "app/terminal.h"
+#include "base/check.h"
+#include "eval/data_file.h"
+#include "eval/stream.h"
+#include "model/bundled_models.h"
+#include "punt/planner.h"
+
+namespace punt {
+namespace {
+
+constexpr std::int64_t kMostItems = 1'000'000;
+constexpr const char* kBundledJudge = "stories15m";
+
+/// A file's name and content, for the configuration. A model is told by its size: reading gigabytes is no check.
+std::string FileIdentity(const std::string& path, bool is_large) {
+  if (path.empty()) return "";
+  if (!is_large) return fmt::format("{} ({:016x})", path, HashText(ReadDataFile(path)));
+  std::error_code error;
+  const auto size = std::filesystem::file_size(LocateModel(path), error);
+  return error ? path : fmt::format("{} ({} bytes)", path, size);
+}
+
+std::string JudgeOf(const EvalFlags& flags) {
+  if (!flags.judge.empty() || !FindTask(flags.task).takes_judge) return flags.judge;
+  return std::filesystem::exists(LocateModel(kBundledJudge)) ? kBundledJudge : "";
+}
+
+const std::string& ScoreOf(const EvalFlags& flags, const Model& model, const std::string& score) {
+  if (!score.empty()) return score;
+  return flags.score.empty() ? model.denoiser->info().default_score : flags.score;
+}
+
+std::size_t ItemCount(const EvalFlags& flags, const Task& task) {
+  const std::size_t wanted = flags.limit > 0 ? static_cast<std::size_t>(flags.limit) : task.usual_count();
+  return task.size() == 0 ? wanted : std::min(wanted, task.size());
+}
+
+}  // namespace
+
+void EvalFlags::AddTo(CLI::App& command) {
+  constexpr std::int64_t kInt = std::numeric_limits<int>::max();
+  command.add_option("task", task, "name or name:key=value,... (see punt list tasks)")->required();
+  command.add_option("--model", model, "Bundled model, GGUF file, folder or toy:KIND,... (see punt list models)");
+  command.add_option("--score", score, "Confidence score (see punt list scores); default: the model's own");
+  proposal.AddTo(command);
+  AddInteger(command, "--length", length, 1, kInt, "Positions to generate; default: the task's");
+  AddInteger(command, "--window", window, 0, kInt, "Fill blocks of so many positions left to right (0: one)");
+  command.add_option("--eos", eos, "End-of-sequence tokens: none, deprioritise or forbid")->capture_default_str();
+  command.add_option("--data", data, "The task's data file (see punt list tasks)");
+  command.add_option("--judge", judge, "Autoregressive GGUF model that judges texts; default: the bundled one");
+  AddInteger(command, "--limit", limit, 1, kMostItems, "How many items; default: the task's");
+  AddSeed(command, "--seed", seed, "Seed of all random numbers");
+  AddInteger(command, "--threads", threads, 0, 1024, "Threads (0: all cores); never changes a result")
+      ->default_str("0");
+  command.add_option("--device", device, "Device (see punt list devices)")->capture_default_str();
+}
+
+EvalSetup OpenEval(const EvalFlags& flags) {
+  EvalSetup setup{.judge = JudgeOf(flags)};
+  TaskSetup task{.data = flags.data,
+                 .judge = setup.judge.empty() ? "" : LocateModel(setup.judge).string(),
+                 .seed = flags.seed,
+                 .proposal = flags.proposal.Options(),
+                 .threads = ThreadCount(flags.threads)};
+  if (flags.model.empty() && setup.judge.empty() && FindTask(flags.task).takes_judge) {
+    BadInput("--reference needs --judge: its samples are what is judged");
+  }
+  if (flags.length > 0) task.length = static_cast<int>(flags.length);
+  if (!flags.model.empty()) {
+    setup.model = OpenModel(flags.model, {.device = flags.device});
+    PrintWarnings(setup.model->warnings);
+    // A toy model's passes are too small to be shared out.
+    setup.session = {.banned_tokens = BannedTokens(ParseEosPolicy(flags.eos), setup.model->denoiser->info()),
+                     .threads = setup.model->is_toy && flags.threads == 0 ? 1 : ThreadCount(flags.threads)};
+    task.model = &*setup.model;
+  }
+  setup.task = MakeTask(flags.task, task);
+  setup.count = ItemCount(flags, *setup.task);
+  return setup;
+}
+
+Recipe MakeEvalRecipe(const EvalFlags& flags, const Model& model, const std::string& planner,
+                      const std::string& score) {
+  Recipe recipe =
+      MakeRecipe(planner, ScoreOf(flags, model, score), flags.proposal.Options(), model.denoiser->info());
+  recipe.eos = ParseEosPolicy(flags.eos);
+  recipe.window = static_cast<int>(flags.window);
+  recipe.seed = flags.seed;
+  return recipe;
+}
+
+EvalJob MakeEvalJob(const EvalFlags& flags, const EvalSetup& setup, const std::string& planner,
+                    const std::string& score) {
+  EvalJob job{.task = setup.task.get(),
+              .model = setup.model ? &*setup.model : nullptr,
+              .count = setup.count,
+              .session = setup.session,
+              .cancel = &InstallInterruptHandlers()};
+  if (setup.model) job.recipe = MakeEvalRecipe(flags, *setup.model, planner, score);
+  return job;
+}
+
+Configuration EvalConfiguration(const EvalFlags& flags, const EvalSetup& setup, const std::string& planner,
+                                const std::string& score) {
+  Configuration configuration = {
+      {"task", CanonicalTaskSpec(flags.task)},
+      {"model", FileIdentity(setup.model ? setup.model->name : setup.judge, true)},
+      {"data", FileIdentity(flags.data, false)},
+      {"judge", FileIdentity(setup.judge, true)},
+      {"seed", fmt::format("{}", flags.seed)},
+      {"length", flags.length == 0 ? "default" : fmt::format("{}", flags.length)},
+      {"temperature", fmt::format("{}", flags.proposal.temperature)},
+      {"top_p", fmt::format("{}", flags.proposal.top_p)},
+      {"top_k", fmt::format("{}", flags.proposal.top_k)},
+      {"convention", flags.proposal.convention}};
+  if (!setup.model) return configuration;
+  configuration.insert(configuration.end(), {{"planner", CanonicalPlannerSpec(planner)},
+                                             {"score", ScoreOf(flags, *setup.model, score)},
+                                             {"score_on", flags.proposal.score_on},
+                                             {"eos", flags.eos},
+                                             {"window", fmt::format("{}", flags.window)}});
+  return configuration;
+}
+
+}  // namespace punt

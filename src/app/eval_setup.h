@@ -1,0 +1,58 @@
+// What `punt eval`, `punt bench` and `punt demo` share: flags of a task and how to sample, and what they become.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "app/eval_report.h"
+#include "app/options.h"
+#include "eval/run.h"
+#include "punt/model.h"
+
+namespace punt {
+
+struct EvalFlags {
+  std::string task;
+  std::string model;  // empty: none
+  std::string score;  // empty: the model's own
+  ProposalFlags proposal;
+  std::string eos = "none";
+  std::int64_t window = 0;
+  std::string data;
+  std::string judge;  // empty: the bundled one, where the task takes one and it is there
+  std::int64_t limit = 0;
+  std::uint64_t seed = 0;
+  std::int64_t length = 0;
+  std::int64_t threads = 0;
+  std::string device = "auto";
+
+  void AddTo(CLI::App& command);
+};
+
+/// A task, and the model that is to solve it, opened.
+struct EvalSetup {
+  std::optional<Model> model;  // none: the task answers itself
+  std::unique_ptr<Task> task;
+  SessionOptions session;
+  std::size_t count = 0;  // items
+  std::string judge;      // its path or bundled name
+};
+
+/// Opens everything that the flags name, warnings printed. Throws Error.
+EvalSetup OpenEval(const EvalFlags& flags);
+
+/// The recipe of a planner; an empty score stands for that of the flags.
+Recipe MakeEvalRecipe(const EvalFlags& flags, const Model& model, const std::string& planner, const std::string& score);
+
+/// All items, cancelled by an interruption. Log and progress are the caller's to add.
+EvalJob MakeEvalJob(const EvalFlags& flags, const EvalSetup& setup, const std::string& planner,
+                    const std::string& score);
+
+/// Everything that decides the result. `planner` and `score` as in MakeEvalRecipe; ignored without a model.
+Configuration EvalConfiguration(const EvalFlags& flags, const EvalSetup& setup, const std::string& planner,
+                                const std::string& score);
+
+}  // namespace punt

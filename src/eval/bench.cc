@@ -1,0 +1,132 @@
+#include "eval/bench.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <nlohmann/json.hpp>
+
+#include "analyze/markdown.h"
+#include "analyze/svg_plot.h"
+#include "base/check.h"
+
+namespace punt {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kLeastPasses = 0.5;  // below every mean of passes: the floor of a logarithmic axis
+constexpr const char* kHighlighted = "punt";
+
+std::string WithInterval(double value, const std::optional<Interval>& ci95) {
+  if (!ci95) return Number(value);
+  return fmt::format("{} [{}, {}]", Number(value), Number(ci95->low), Number(ci95->high));
+}
+
+std::string SpacedName(std::string_view name) {
+  std::string text(name);
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+Json IntervalJson(const Interval& interval) { return Json::array({interval.low, interval.high}); }
+
+}  // namespace
+
+std::optional<BenchRow> MeasurePlanner(const GridEntry& entry, const EvalJob& job) {
+  const std::vector<EvalRecord> records = RunItems(job);
+  if (records.size() < job.count) return std::nullopt;
+  return BenchRow{.entry = entry, .summary = Summarise(*job.task, records)};
+}
+
+std::optional<Figure> QualityOf(const TaskRow& task, const EvalSummary& summary) {
+  if (task.quality == kAccuracy && summary.accuracy) return FigureOf(kAccuracy, *summary.accuracy);
+  for (const Figure& figure : summary.figures) {
+    if (figure.name == task.quality) return figure;
+  }
+  return std::nullopt;
+}
+
+std::string BenchMarkdown(const BenchReport& report) {
+  const TaskRow& task = FindTask(report.task);
+  const std::size_t items = report.rows.empty() ? 0 : report.rows.front().summary.items;
+  std::string text = fmt::format("`{}`, {}: means of {} items, {}. Intervals of 95 %.\n\n", report.task, report.model,
+                                 items, report.sampling);
+  text += TableHead({"planner", "score", "NFE", "steps", "seconds", SpacedName(task.quality)});
+  for (const BenchRow& row : report.rows) {
+    const EvalSummary& summary = row.summary;
+    const std::optional<Figure> quality = QualityOf(task, summary);
+    text += fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", row.entry.planner, row.entry.score,
+                        WithInterval(summary.nfe.value, summary.nfe.ci95), Cost(summary.steps.value),
+                        Number(summary.seconds), quality ? WithInterval(quality->value, quality->ci95) : "");
+  }
+  return text;
+}
+
+std::string BenchJson(const BenchReport& report) {
+  Json list = Json::array();
+  for (const BenchRow& row : report.rows) {
+    const EvalSummary& summary = row.summary;
+    Json object = {{"task", report.task},
+                   {"model", report.model},
+                   {"family", row.entry.family},
+                   {"planner", row.entry.planner},
+                   {"score", row.entry.score},
+                   {"items", summary.items},
+                   {"nfe_mean", summary.nfe.value},
+                   {"nfe_mean_ci95", IntervalJson(summary.nfe.ci95)},
+                   {"steps_mean", summary.steps.value},
+                   {"seconds_mean", summary.seconds}};
+    if (summary.accuracy) {
+      object[kAccuracy] = summary.accuracy->value;
+      object[fmt::format("{}_ci95", kAccuracy)] = IntervalJson(summary.accuracy->ci95);
+    }
+    for (const Figure& figure : summary.figures) {
+      object[figure.name] = figure.value;
+      if (figure.ci95) object[figure.name + "_ci95"] = IntervalJson(*figure.ci95);
+    }
+    list.push_back(std::move(object));
+  }
+  return list.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string BenchSvg(const BenchReport& report) {
+  const TaskRow& task = FindTask(report.task);
+  PlotPanel panel{.title = fmt::format("{} ({})", SpacedName(task.quality),
+                                       task.less_is_better ? "less is better" : "more is better"),
+                  .x = {.label = "forward passes per item (NFE), tests included", .log = true, .floor = kLeastPasses},
+                  .y = {.label = SpacedName(task.quality), .log = task.less_is_better, .floor = 1e-6}};
+  for (const BenchRow& row : report.rows) {
+    const std::optional<Figure> quality = QualityOf(task, row.summary);
+    if (!quality) continue;
+    auto series = std::find_if(panel.series.begin(), panel.series.end(),
+                               [&](const PlotSeries& s) { return s.name == row.entry.family; });
+    if (series == panel.series.end()) {
+      panel.series.push_back({.name = row.entry.family, .line = true, .highlight = row.entry.family == kHighlighted});
+      series = panel.series.end() - 1;
+    }
+    PlotPoint point{.x = row.summary.nfe.value,
+                    .y = quality->value,
+                    .label = fmt::format("{}: NFE {}, {}", row.entry.planner, Cost(row.summary.nfe.value),
+                                         WithInterval(quality->value, quality->ci95))};
+    if (quality->ci95) point.range = PlotRange{quality->ci95->low, quality->ci95->high};
+    series->points.push_back(std::move(point));
+  }
+  if (panel.series.empty()) BadInput("{}: nothing to draw, {} was not measured", report.task, task.quality);
+  for (PlotSeries& series : panel.series) {
+    std::stable_sort(series.points.begin(), series.points.end(),
+                     [](const PlotPoint& a, const PlotPoint& b) { return a.x < b.x; });
+  }
+  return RenderSvg({&panel, 1}, fmt::format("{}: planners compared", report.task),
+                   {.columns = 1, .panel_width = 720, .panel_height = 440});
+}
+
+std::string FolderName(const GridEntry& entry) {
+  std::string name = entry.planner + (entry.score.empty() ? "" : "-" + entry.score);
+  for (char& c : name) {
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '-') c = '-';
+  }
+  return name;
+}
+
+}  // namespace punt

@@ -20,8 +20,8 @@ struct PlotRange {
 struct PlotPoint {
   double x = 0;
   double y = 0;
-  std::string label = {};              // shown when the pointer rests on the marker
-  bool hollow = false;                 // drawn as an outline
+  std::string label = {};               // shown when the pointer rests on the marker
+  bool hollow = false;                  // drawn as an outline
   std::optional<PlotRange> range = {};  // of y: a thin bar behind the marker
 };
 

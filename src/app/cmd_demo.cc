@@ -67,8 +67,8 @@ void Tell(const DemoFlags& flags, const EvalSetup& setup) {
 std::string Verdict(const TaskRow& task, const BenchRow& reference, const BenchRow& punt) {
   const double fewer = reference.summary.nfe.value / punt.summary.nfe.value;
   const double faster = reference.summary.seconds / punt.summary.seconds;
-  std::string text = fmt::format("{}: {:.1f} times fewer passes than one by one, {:.1f} times faster", punt.entry.planner,
-                                 fewer, faster);
+  std::string text = fmt::format("{}: {:.1f} times fewer passes than one by one, {:.1f} times faster",
+                                 punt.entry.planner, fewer, faster);
   const std::optional<Figure> quality = QualityOf(task, punt.summary);
   const std::optional<Figure> before = QualityOf(task, reference.summary);
   if (!quality || !before) return text + ".";
@@ -88,7 +88,9 @@ int Run(const DemoFlags& flags) {
   BenchRow reference, punt;
   for (const GridEntry& entry : grid) {
     std::fflush(stdout);
-    const auto show = [&](std::size_t done) { ShowCount(done, setup.count, fmt::format("stories, {}", entry.planner)); };
+    const auto show = [&](std::size_t done) {
+      ShowCount(done, setup.count, fmt::format("stories, {}", entry.planner));
+    };
     EvalJob job = MakeEvalJob(flags.eval, setup, entry.planner, entry.score);
     job.on_progress = show;
     const std::optional<BenchRow> row = MeasurePlanner(entry, job);

@@ -230,7 +230,8 @@ Runner AddGenerate(CLI::App& command) {
   constexpr std::int64_t kBig = std::numeric_limits<std::int64_t>::max();
   command.footer(kExamples);
   command.add_option("prompt", flags->prompt, "Text to continue; - reads it from the standard input");
-  command.add_option("--model", flags->model, "Bundled model, GGUF file, folder or toy:KIND,... (see punt list models)")
+  command
+      .add_option("--model", flags->model, "Bundled model, GGUF file, folder or toy:KIND,... (see punt list models)")
       ->default_str("stories");
   command.add_flag("--chat", flags->chat, "The prompt is a message: put it into the model's template, show the answer");
   command.add_option("--planner", flags->planner, "name or name:key=value,... (see punt list planners)")

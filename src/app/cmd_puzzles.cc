@@ -54,8 +54,7 @@ int Run(const PuzzleFlags& flags) {
   for (std::uint64_t i = 0; i < count; ++i) {
     if (cancel.load() || std::ferror(stdout)) break;
     if (i % kProgressEvery == 0 && (file || !IsTerminal(stdout))) ShowCount(i, count, "puzzles");
-    const SudokuPuzzle puzzle =
-        MakePuzzle(shape, givens, {.seed = flags.seed, .index = flags.first + i});
+    const SudokuPuzzle puzzle = MakePuzzle(shape, givens, {.seed = flags.seed, .index = flags.first + i});
     write(fmt::format("{},{}\n", BoardText(puzzle.puzzle), BoardText(puzzle.solution)));
   }
   ShowCount(count, count, "puzzles");

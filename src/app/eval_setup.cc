@@ -89,8 +89,7 @@ EvalSetup OpenEval(const EvalFlags& flags) {
 
 Recipe MakeEvalRecipe(const EvalFlags& flags, const Model& model, const std::string& planner,
                       const std::string& score) {
-  Recipe recipe =
-      MakeRecipe(planner, ScoreOf(flags, model, score), flags.proposal.Options(), model.denoiser->info());
+  Recipe recipe = MakeRecipe(planner, ScoreOf(flags, model, score), flags.proposal.Options(), model.denoiser->info());
   recipe.eos = ParseEosPolicy(flags.eos);
   recipe.window = static_cast<int>(flags.window);
   recipe.seed = flags.seed;
@@ -110,17 +109,16 @@ EvalJob MakeEvalJob(const EvalFlags& flags, const EvalSetup& setup, const std::s
 
 Configuration EvalConfiguration(const EvalFlags& flags, const EvalSetup& setup, const std::string& planner,
                                 const std::string& score) {
-  Configuration configuration = {
-      {"task", CanonicalTaskSpec(flags.task)},
-      {"model", FileIdentity(setup.model ? setup.model->name : setup.judge, true)},
-      {"data", FileIdentity(flags.data, false)},
-      {"judge", FileIdentity(setup.judge, true)},
-      {"seed", fmt::format("{}", flags.seed)},
-      {"length", flags.length == 0 ? "default" : fmt::format("{}", flags.length)},
-      {"temperature", fmt::format("{}", flags.proposal.temperature)},
-      {"top_p", fmt::format("{}", flags.proposal.top_p)},
-      {"top_k", fmt::format("{}", flags.proposal.top_k)},
-      {"convention", flags.proposal.convention}};
+  Configuration configuration = {{"task", CanonicalTaskSpec(flags.task)},
+                                 {"model", FileIdentity(setup.model ? setup.model->name : setup.judge, true)},
+                                 {"data", FileIdentity(flags.data, false)},
+                                 {"judge", FileIdentity(setup.judge, true)},
+                                 {"seed", fmt::format("{}", flags.seed)},
+                                 {"length", flags.length == 0 ? "default" : fmt::format("{}", flags.length)},
+                                 {"temperature", fmt::format("{}", flags.proposal.temperature)},
+                                 {"top_p", fmt::format("{}", flags.proposal.top_p)},
+                                 {"top_k", fmt::format("{}", flags.proposal.top_k)},
+                                 {"convention", flags.proposal.convention}};
   if (!setup.model) return configuration;
   configuration.insert(configuration.end(), {{"planner", CanonicalPlannerSpec(planner)},
                                              {"score", ScoreOf(flags, *setup.model, score)},

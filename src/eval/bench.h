@@ -22,7 +22,7 @@ std::optional<BenchRow> MeasurePlanner(const GridEntry& entry, const EvalJob& jo
 struct BenchReport {
   std::string task;  // the name of its row
   std::string model;
-  std::string sampling;  // a line on temperature, seed and the like
+  std::string sampling;        // a line on temperature, seed and the like
   std::vector<BenchRow> rows;  // in the order in which they were measured
 };
 

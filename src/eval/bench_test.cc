@@ -72,7 +72,8 @@ TEST(Bench, QualityIsTheFigureThatTheTaskNames) {
 TEST(Bench, TheTableHasALinePerPlanner) {
   const std::string table = BenchMarkdown(Report());
   EXPECT_NE(table.find("| planner | score | NFE | steps | seconds | accuracy |"), std::string::npos) << table;
-  EXPECT_NE(table.find("| `punt:epsilon=0.1` |  | 12 [11, 13] | 6 | 0 | 0.7 [0.6, 0.75] |"), std::string::npos) << table;
+  EXPECT_NE(table.find("| `punt:epsilon=0.1` |  | 12 [11, 13] | 6 | 0 | 0.7 [0.6, 0.75] |"), std::string::npos)
+      << table;
   EXPECT_NE(table.find("means of 10 items"), std::string::npos) << table;
 }
 

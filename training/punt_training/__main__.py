@@ -40,6 +40,10 @@ def arguments():
     p.add_argument("--fasta", type=pathlib.Path, required=True, help="sequences, gzip or plain")
     p.add_argument("--tokens-per-batch", type=int, default=4096)
     common(p, steps=3000, batch=None, rate=2e-3, width=320, layers=6, heads=20)
+
+    p = models.add_parser("curves", help="no training: draw the validation curves of runs")
+    p.add_argument("runs", nargs="+", help="NAME=FOLDER; a comma between them puts runs into one panel")
+    p.add_argument("--out", type=pathlib.Path, required=True, help="SVG file")
     return parser.parse_args()
 
 
@@ -72,6 +76,10 @@ def prepare(args):
 
 def main():
     args = arguments()
+    if args.model == "curves":
+        from . import curves  # matplotlib takes a second to load
+
+        return curves.draw([runs.split(",") for runs in args.runs], args.out)
     torch.set_num_threads(args.threads)
     torch.manual_seed(args.seed)
     for given in ("text", "parent", "puzzles", "fasta"):

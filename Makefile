@@ -1,7 +1,7 @@
 # The front door. Everything behind it is CMake: see CMakePresets.json.
 #
 #   make             build build/release/punt
-#   make demo        from nothing to a run of the main job
+#   make demo        from nothing to a story told live, and a table of planners
 #   make test        from nothing to all tests passed
 #   make test-asan   the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 #   make test-tsan   the tests under ThreadSanitizer
@@ -24,7 +24,8 @@ all: deps
 deps:
 	@scripts/install-deps build
 
-demo: all
+demo: deps
+	@scripts/build release --target punt
 	@build/release/punt demo
 
 test: all

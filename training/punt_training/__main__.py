@@ -39,7 +39,7 @@ def arguments():
     p = models.add_parser("membrane", help="membrane proteins")
     p.add_argument("--fasta", type=pathlib.Path, required=True, help="sequences, gzip or plain")
     p.add_argument("--tokens-per-batch", type=int, default=4096)
-    common(p, steps=3000, batch=None, rate=2e-3, width=320, layers=6, heads=20)
+    common(p, steps=3000, batch=None, rate=8e-4, width=320, layers=6, heads=20)
 
     p = models.add_parser("curves", help="no training: draw the validation curves of runs")
     p.add_argument("runs", nargs="+", help="NAME=FOLDER; a comma between them puts runs into one panel")

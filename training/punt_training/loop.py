@@ -117,7 +117,9 @@ class Run:
     def resume(self):
         saved = torch.load(self.checkpoint, weights_only=True)
         # The number of steps may change: a run that is good enough anneals early, one that is not goes on for longer.
-        if saved["schedule"] | {"steps": self.schedule.steps} != dataclasses.asdict(self.schedule):
+        schedule = dataclasses.asdict(self.schedule)
+        free = {name: schedule[name] for name in ("steps", "validate_every", "checkpoint_seconds")}
+        if saved["schedule"] | free != schedule:
             fail(f"{self.checkpoint} was made with another schedule; choose another --out")
         self.network.load_state_dict(saved["network"])
         self.average.load_state_dict(saved["average"])

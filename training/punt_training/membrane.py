@@ -63,7 +63,8 @@ class Membrane:
         train = [s for n, s in sequences.items() if not is_held_out(cluster[n])]
         print(f"{len(train)} sequences to train on, {len(held)} of other families held out", flush=True)
         self.tokens_per_batch, self.seed = tokens_per_batch, seed
-        self.train = sorted(train, key=lambda s: (len(s), s))
+        # Neighbours in length share a batch; within a length a hash decides, or relatives would come together.
+        self.train = sorted(train, key=lambda s: (len(s), zlib.crc32(s.encode()), s))
         self.batches = self.cut(self.train)
         held.sort(key=lambda s: (len(s), s))
         self.valid = [canvas(held[a:b]) for a, b in self.cut(held[:: max(1, len(held) // 200)])]

@@ -31,9 +31,12 @@ struct BenchFlags {
 };
 
 std::vector<GridEntry> ChosenGrid(const BenchFlags& flags) {
-  if (flags.planners_option->count() == 0) return PlannerGrid(flags.preset);
-  if (flags.preset_option->count() > 0) BadInput("--planners and --preset exclude each other");
-  return GridOf(ParsePlannerList(flags.planners));
+  const bool is_list = flags.planners_option->count() > 0;
+  if (is_list && flags.preset_option->count() > 0) BadInput("--planners and --preset exclude each other");
+  std::vector<GridEntry> grid = is_list ? GridOf(ParsePlannerList(flags.planners)) : PlannerGrid(flags.preset);
+  if (flags.eval.score.empty()) return grid;
+  for (GridEntry& entry : grid) entry.score.clear();  // whoever asks for a score means all of them
+  return grid;
 }
 
 /// A planner of the grid, and where its records go.
@@ -84,8 +87,10 @@ void WriteFiles(const fs::path& folder, const BenchReport& report) {
   }
 }
 
-std::string SamplingLine(const EvalFlags& flags) {
-  return fmt::format("temperature {}, top-p {}, seed {}", flags.proposal.temperature, flags.proposal.top_p, flags.seed);
+std::string SamplingLine(const EvalFlags& flags, const Model& model) {
+  return fmt::format("temperature {}, top-p {}, seed {}, score {} unless the planner has its own",
+                     flags.proposal.temperature, flags.proposal.top_p, flags.seed,
+                     flags.score.empty() ? model.denoiser->info().default_score : flags.score);
 }
 
 int Run(const BenchFlags& flags) {
@@ -96,11 +101,13 @@ int Run(const BenchFlags& flags) {
   const EvalSetup setup = OpenEval(flags.eval);
   const std::vector<Entry> entries = OpenEntries(flags, setup, grid);
   InstallInterruptHandlers();
-  BenchReport report{
-      .task = std::string(task.name), .model = setup.model->name, .sampling = SamplingLine(flags.eval), .rows = {}};
+  BenchReport report{.task = std::string(task.name),
+                     .model = setup.model->name,
+                     .sampling = SamplingLine(flags.eval, *setup.model),
+                     .rows = {}};
   const int width = BenchPlannerWidth(grid);
   if (!flags.json) {
-    fmt::print("{}, {}: means of {} items, {}\n{}\n", task.name, report.model, setup.count, report.sampling,
+    fmt::print("{}, {}: means of {} items\n{}\n{}\n", task.name, report.model, setup.count, report.sampling,
                BenchHeader(task, width));
   }
   for (const Entry& entry : entries) {
@@ -125,7 +132,8 @@ std::string Footer() {
   return fmt::format(
       "Presets:\n{}\nDIR gets bench.md (table), bench.svg (quality against NFE), bench.json, and a folder per planner "
       "with the\nrecords of all items, as punt eval writes them. The same command goes on where an interrupted run "
-      "stopped.\n\nExamples:\n"
+      "stopped.\nPlanners that are defined by a score (entropy-bound, threshold, ...) keep theirs unless --score is "
+      "given.\n\nExamples:\n"
       "  punt bench sudoku --model sudoku --preset every --limit 50 --out runs/sudoku\n"
       "  punt bench stories --model stories --temperature 0.7 --top-p 0.9 --out runs/stories\n"
       "  punt bench membrane --model membrane --preset paper-protein --temperature 0.8 --out runs/membrane\n"

@@ -27,13 +27,10 @@ struct DemoFlags {
 };
 
 std::vector<GridEntry> DemoGrid() {
-  return {{"top-k", kOneByOne},
-          {"punt", "punt:epsilon=0.01"},
-          {"punt", kLivePlanner},
-          {"top-k", "top-k:k=4"},
-          {"entropy-bound", "entropy-bound:gamma=1", "neg-entropy"},
-          {"threshold", "threshold:tau=0.9", "token-prob"},
-          {"dilated", "dilated:log_window=5"}};
+  const std::vector<std::string> planners = {
+      kOneByOne,           kLivePlanner,          "punt:epsilon=0.16", "top-k:k=4", "entropy-bound:gamma=1",
+      "threshold:tau=0.9", "dilated:log_window=5"};
+  return GridOf(planners);
 }
 
 /// The story, as it appears; where it cannot be drawn, its text.
@@ -111,12 +108,12 @@ Runner AddDemo(CLI::App& command) {
   EvalFlags& eval = flags->eval;
   eval.task = "stories";
   eval.model = "stories";
-  eval.limit = 2;
+  eval.limit = 1;
   eval.proposal.temperature = 0.7;
   eval.proposal.top_p = 0.9;
   command.add_option("--model", eval.model, "Bundled model, GGUF file or Hugging Face folder")->capture_default_str();
   command.add_option("--judge", eval.judge, "Autoregressive GGUF model that judges texts; default: the bundled one");
-  AddInteger(command, "--samples", eval.limit, 1, 10000, "Stories per planner in the table")->default_str("2");
+  AddInteger(command, "--samples", eval.limit, 1, 10000, "Stories per planner in the table")->default_str("1");
   AddSeed(command, "--seed", eval.seed, "Seed of all random numbers");
   AddInteger(command, "--threads", eval.threads, 0, 1024, "Threads (0: all cores); never changes a result")
       ->default_str("0");

@@ -47,9 +47,11 @@ TEST(PlannerGrids, HoldPlannersThatExist) {
 }
 
 TEST(PlannerGrids, AListIsGroupedByName) {
-  const std::vector<std::string> planners = {"punt:epsilon=0.1", "random"};
+  const std::vector<std::string> planners = {"punt:epsilon=0.1", "random", "entropy-bound:gamma=2"};
   const std::vector<GridEntry> grid = GridOf(planners);
-  ASSERT_EQ(grid.size(), 2u);
+  ASSERT_EQ(grid.size(), 3u);
+  EXPECT_EQ(grid[0].score, "");
+  EXPECT_EQ(grid[2].score, "neg-entropy");
   EXPECT_EQ(grid[0].family, "punt");
   EXPECT_EQ(grid[0].planner, "punt:epsilon=0.1");
   EXPECT_EQ(grid[1].family, "random");

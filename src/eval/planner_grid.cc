@@ -1,5 +1,4 @@
-// Every method is ranked by the same score (that of the run), except where its definition names its own: an entropy
-// bound adds up entropies, a threshold is one of the proposed token's probability.
+// Every method is ranked by the same score (that of the run), except where its definition names its own.
 #include "eval/planner_grid.h"
 
 #include <fmt/format.h>
@@ -9,14 +8,18 @@
 namespace punt {
 namespace {
 
-constexpr const char* kEntropy = "neg-entropy";
-constexpr const char* kTokenProb = "token-prob";
+/// An entropy bound adds up entropies; a threshold is one of the proposed token's probability.
+std::string OwnScore(std::string_view planner) {
+  if (planner == "entropy-bound") return "neg-entropy";
+  if (planner == "threshold" || planner == "factor" || planner == "klass") return "token-prob";
+  return "";
+}
 
 /// One entry per value; `pattern` has {} where the value goes.
 void Add(std::vector<GridEntry>& grid, const std::string& family, const std::string& pattern,
-         const std::vector<double>& values, const std::string& score = "") {
+         const std::vector<double>& values) {
   for (double value : values) {
-    grid.push_back({family, fmt::format(fmt::runtime(pattern), fmt::format("{:g}", value)), score});
+    grid.push_back({family, fmt::format(fmt::runtime(pattern), fmt::format("{:g}", value)), OwnScore(family)});
   }
 }
 
@@ -24,7 +27,7 @@ std::vector<GridEntry> PaperText() {
   std::vector<GridEntry> grid;
   Add(grid, "punt", "punt:epsilon={}", {0.01, 0.02, 0.04, 0.08, 0.16, 0.32});
   Add(grid, "top-k", "top-k:k={}", {1, 2, 3, 4, 5, 6});
-  Add(grid, "entropy-bound", "entropy-bound:gamma={}", {0.01, 0.05, 0.1, 0.5, 1, 2, 4}, kEntropy);
+  Add(grid, "entropy-bound", "entropy-bound:gamma={}", {0.01, 0.05, 0.1, 0.5, 1, 2, 4});
   Add(grid, "dilated", "dilated:log_window={}", {3, 4, 5, 6, 7});
   return grid;
 }
@@ -33,7 +36,7 @@ std::vector<GridEntry> PaperProtein() {
   std::vector<GridEntry> grid;
   Add(grid, "punt", "punt:epsilon={}", {0.001, 0.004, 0.01, 0.02, 0.04, 0.08, 0.16});
   Add(grid, "top-k", "top-k:k={}", {1, 2, 3, 4, 6, 8, 12});
-  Add(grid, "entropy-bound", "entropy-bound:gamma={}", {0.1, 0.5, 1, 5, 10}, kEntropy);
+  Add(grid, "entropy-bound", "entropy-bound:gamma={}", {0.1, 0.5, 1, 5, 10});
   Add(grid, "dilated", "dilated:log_window={}", {3, 4, 5, 6, 7, 10});
   return grid;
 }
@@ -45,13 +48,13 @@ std::vector<GridEntry> Every() {
   Add(grid, "random", "random:k={}", {1, 4});
   Add(grid, "punt", "punt:epsilon={}", {0.001, 0.01, 0.04, 0.16});
   Add(grid, "top-k", "top-k:k={}", {1, 2, 4, 8});
-  Add(grid, "entropy-bound", "entropy-bound:gamma={}", {0.1, 1, 4}, kEntropy);
+  Add(grid, "entropy-bound", "entropy-bound:gamma={}", {0.1, 1, 4});
   Add(grid, "dilated", "dilated:log_window={}", {3, 5, 7});
-  Add(grid, "threshold", "threshold:tau={}", {0.7, 0.9, 0.99}, kTokenProb);
-  Add(grid, "factor", "factor:f={}", {0.5, 1}, kTokenProb);
+  Add(grid, "threshold", "threshold:tau={}", {0.7, 0.9, 0.99});
+  Add(grid, "factor", "factor:f={}", {0.5, 1});
   Add(grid, "timestep", "timestep:steps={}", {16, 64});
   Add(grid, "halton", "halton:steps={}", {16, 64});
-  Add(grid, "klass", "klass:kl_threshold={}", {0.01}, kTokenProb);
+  Add(grid, "klass", "klass:kl_threshold={}", {0.01});
   Add(grid, "info-gain", "info-gain:k={}", {4});
   Add(grid, "remdm", "remdm:steps={}", {64});
   Add(grid, "p2", "p2:steps={}", {64});
@@ -79,7 +82,10 @@ std::vector<GridEntry> PlannerGrid(std::string_view name) {
 
 std::vector<GridEntry> GridOf(std::span<const std::string> planners) {
   std::vector<GridEntry> grid;
-  for (const std::string& planner : planners) grid.push_back({planner.substr(0, planner.find(':')), planner});
+  for (const std::string& planner : planners) {
+    const std::string family = planner.substr(0, planner.find(':'));
+    grid.push_back({family, planner, OwnScore(family)});
+  }
   return grid;
 }
 

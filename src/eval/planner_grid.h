@@ -12,7 +12,7 @@ namespace punt {
 struct GridEntry {
   std::string family;  // what belongs to one curve
   std::string planner;
-  std::string score = {};  // empty: the one that is used for all
+  std::string score = {};  // the method's own; empty: the one that is used for all
 };
 
 struct GridRow {
@@ -26,7 +26,7 @@ std::span<const GridRow> PlannerGrids();
 /// Throws Error listing the valid names.
 std::vector<GridEntry> PlannerGrid(std::string_view name);
 
-/// A list of specs, each its own family by its planner's name.
+/// A list of specs; a family is a planner's name.
 std::vector<GridEntry> GridOf(std::span<const std::string> planners);
 
 }  // namespace punt

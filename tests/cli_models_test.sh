@@ -22,9 +22,9 @@ done
 # ---- stories is what generate takes by default, on a canvas of 256; its judge is found by itself
 accepts generate "Once upon a time" --planner top-k:k=64 --threads 1 --temperature 0 --json
 [[ $(field text) == '"Once upon a time'* ]] && [[ $out == *'"total":'[1-4]'}'* ]] || fail "generate: $out"
-accepts eval stories --model stories --planner top-k:k=16 --temperature 0.7 --top-p 0.9 --limit 2 --threads 1 --json
-# Words at random are far above: the vocabulary has 5,000 pieces.
-lies_between 1 "$(field judge_perplexity)" 100 || fail "judge perplexity of stories: $out"
+accepts eval stories --model stories --planner punt:epsilon=0.32 --temperature 0.7 --top-p 0.9 --limit 1 --threads 1 --json
+# The same passes without tests (top-k:k=4) give about 29, 16 tokens at a time 160, words at random thousands.
+lies_between 1 "$(field judge_perplexity)" 20 || fail "judge perplexity of stories: $out"
 accepts eval stories --reference --temperature 0.7 --top-p 0.9 --limit 2 --threads 1 --json
 lies_between 1 "$(field judge_perplexity)" 3 || fail "the judge on itself: $out"
 

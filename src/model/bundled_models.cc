@@ -11,9 +11,11 @@ fs::path BundledModelsFolder() {
   if (const char* folder = std::getenv("PUNT_MODELS_DIR")) return folder;
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (error) return {};
   for (const char* relative : {"../share/punt/models", "../../models"}) {
     const fs::path folder = (program.parent_path() / relative).lexically_normal();
-    if (!error && fs::is_directory(folder, error)) return folder;
+    std::error_code missing;  // of one folder says nothing about the next
+    if (fs::is_directory(folder, missing)) return folder;
   }
   return {};
 }

@@ -41,8 +41,10 @@ std::optional<BenchRow> MeasurePlanner(const GridEntry& entry, const EvalJob& jo
 
 std::optional<Figure> QualityOf(const TaskRow& task, const EvalSummary& summary) {
   if (task.quality == kAccuracy && summary.accuracy) return FigureOf(kAccuracy, *summary.accuracy);
-  for (const Figure& figure : summary.figures) {
-    if (figure.name == task.quality) return figure;
+  for (Figure figure : summary.figures) {
+    if (figure.name != task.quality) continue;
+    if (summary.items < 2) figure.ci95.reset();  // one item has no spread to judge by
+    return figure;
   }
   return std::nullopt;
 }

@@ -69,6 +69,10 @@ TEST(Bench, QualityIsTheFigureThatTheTaskNames) {
   EXPECT_FALSE(QualityOf(FindTask("stories"), summary).has_value());
   summary.figures.push_back({.name = "judge_perplexity", .value = 3});
   EXPECT_EQ(QualityOf(FindTask("stories"), summary)->value, 3);
+  summary.figures[0].ci95 = Interval{3, 3};
+  EXPECT_TRUE(QualityOf(FindTask("stories"), summary)->ci95.has_value());
+  summary.items = 1;
+  EXPECT_FALSE(QualityOf(FindTask("stories"), summary)->ci95.has_value()) << "of one item";
 }
 
 TEST(Bench, TheTableHasALinePerPlanner) {

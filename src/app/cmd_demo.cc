@@ -41,7 +41,7 @@ void Tell(const DemoFlags& flags, const EvalSetup& setup) {
   view_options.show_title = false;
   const bool is_drawn = view_options.kind != ViewKind::kNone;
   fmt::print("A story by {} with {}{}\n", model.name, kLivePlanner,
-             is_drawn ? ": green accepted, red rejected by a test, dots masked" : ":");
+             is_drawn ? " (green accepted, red rejected):" : ":");
   std::fflush(stdout);
   CanvasView view(view_options);
   PieceAnnotator annotator(*model.tokenizer, view);

@@ -13,7 +13,6 @@
 #include "app/terminal.h"
 #include "base/atomic_file.h"
 #include "base/check.h"
-#include "punt/planner.h"
 
 namespace punt {
 namespace {
@@ -89,8 +88,7 @@ void WriteFiles(const fs::path& folder, const BenchReport& report) {
 
 std::string SamplingLine(const EvalFlags& flags, const Model& model) {
   return fmt::format("temperature {}, top-p {}, seed {}, score {} unless the planner has its own",
-                     flags.proposal.temperature, flags.proposal.top_p, flags.seed,
-                     flags.score.empty() ? model.denoiser->info().default_score : flags.score);
+                     flags.proposal.temperature, flags.proposal.top_p, flags.seed, ScoreOf(flags, model, ""));
 }
 
 int Run(const BenchFlags& flags) {

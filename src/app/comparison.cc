@@ -92,10 +92,8 @@ std::string TableHeader(int width) {
 }
 
 std::string TableRow(const ComparisonRow& row, int width) {
-  const std::string planner = FitToWidth(row.planner, width);
-  const std::string padding(static_cast<std::size_t>(width - TextWidth(planner)), ' ');
-  return fmt::format("{}{} {:>7.1f} {:>7.1f} {:>7.1f} {:>11.2f} {:>9.3f}", planner, padding, row.nfe, row.calls,
-                     row.steps, row.tokens_per_forward, row.error_nats);
+  return fmt::format("{} {:>7.1f} {:>7.1f} {:>7.1f} {:>11.2f} {:>9.3f}", PadToWidth(row.planner, width), row.nfe,
+                     row.calls, row.steps, row.tokens_per_forward, row.error_nats);
 }
 
 std::string ToJson(const ComparisonRow& row) {

@@ -33,11 +33,6 @@ std::string JudgeOf(const EvalFlags& flags) {
   return std::filesystem::exists(LocateModel(kBundledJudge)) ? kBundledJudge : "";
 }
 
-const std::string& ScoreOf(const EvalFlags& flags, const Model& model, const std::string& score) {
-  if (!score.empty()) return score;
-  return flags.score.empty() ? model.denoiser->info().default_score : flags.score;
-}
-
 std::size_t ItemCount(const EvalFlags& flags, const Task& task) {
   const std::size_t wanted = flags.limit > 0 ? static_cast<std::size_t>(flags.limit) : task.usual_count();
   return task.size() == 0 ? wanted : std::min(wanted, task.size());
@@ -85,6 +80,11 @@ EvalSetup OpenEval(const EvalFlags& flags) {
   setup.task = MakeTask(flags.task, task);
   setup.count = ItemCount(flags, *setup.task);
   return setup;
+}
+
+std::string ScoreOf(const EvalFlags& flags, const Model& model, const std::string& score) {
+  if (!score.empty()) return score;
+  return flags.score.empty() ? model.denoiser->info().default_score : flags.score;
 }
 
 Recipe MakeEvalRecipe(const EvalFlags& flags, const Model& model, const std::string& planner,

@@ -44,7 +44,10 @@ struct EvalSetup {
 /// Opens everything that the flags name, warnings printed. Throws Error.
 EvalSetup OpenEval(const EvalFlags& flags);
 
-/// The recipe of a planner; an empty score stands for that of the flags.
+/// `score`, or else that of the flags, or else the model's own.
+std::string ScoreOf(const EvalFlags& flags, const Model& model, const std::string& score);
+
+/// The recipe of a planner; `score` as above.
 Recipe MakeEvalRecipe(const EvalFlags& flags, const Model& model, const std::string& planner, const std::string& score);
 
 /// All items, cancelled by an interruption. Log and progress are the caller's to add.

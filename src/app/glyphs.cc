@@ -116,6 +116,12 @@ std::string FitToWidth(std::string_view text, int columns) {
   return fitted;
 }
 
+std::string PadToWidth(std::string_view text, int columns) {
+  std::string fitted = FitToWidth(text, columns);
+  fitted.append(static_cast<std::size_t>(columns - TextWidth(fitted)), ' ');
+  return fitted;
+}
+
 bool IsUtf8(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const Decoded decoded = DecodeAt(text, at);

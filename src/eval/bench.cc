@@ -18,17 +18,6 @@ using Json = nlohmann::ordered_json;
 constexpr double kLeastPasses = 0.5;  // below every mean of passes: the floor of a logarithmic axis
 constexpr const char* kHighlighted = "punt";
 
-std::string WithInterval(double value, const std::optional<Interval>& ci95) {
-  if (!ci95) return Number(value);
-  return fmt::format("{} [{}, {}]", Number(value), Number(ci95->low), Number(ci95->high));
-}
-
-std::string SpacedName(std::string_view name) {
-  std::string text(name);
-  std::replace(text.begin(), text.end(), '_', ' ');
-  return text;
-}
-
 Json IntervalJson(const Interval& interval) { return Json::array({interval.low, interval.high}); }
 
 }  // namespace
@@ -49,12 +38,23 @@ std::optional<Figure> QualityOf(const TaskRow& task, const EvalSummary& summary)
   return std::nullopt;
 }
 
+std::string QualityTitle(const TaskRow& task) {
+  std::string title(task.quality);
+  std::replace(title.begin(), title.end(), '_', ' ');
+  return title;
+}
+
+std::string WithInterval(double value, const std::optional<Interval>& ci95) {
+  if (!ci95) return Number(value);
+  return fmt::format("{} [{}, {}]", Number(value), Number(ci95->low), Number(ci95->high));
+}
+
 std::string BenchMarkdown(const BenchReport& report) {
   const TaskRow& task = FindTask(report.task);
   const std::size_t items = report.rows.empty() ? 0 : report.rows.front().summary.items;
   std::string text = fmt::format("`{}`, {}: means of {} items, {}. Intervals of 95 %.\n\n", report.task, report.model,
                                  items, report.sampling);
-  text += TableHead({"planner", "score", "NFE", "steps", "seconds", SpacedName(task.quality)});
+  text += TableHead({"planner", "score", "NFE", "steps", "seconds", QualityTitle(task)});
   for (const BenchRow& row : report.rows) {
     const EvalSummary& summary = row.summary;
     const std::optional<Figure> quality = QualityOf(task, summary);
@@ -94,10 +94,10 @@ std::string BenchJson(const BenchReport& report) {
 
 std::string BenchSvg(const BenchReport& report) {
   const TaskRow& task = FindTask(report.task);
-  PlotPanel panel{.title = fmt::format("{} ({})", SpacedName(task.quality),
-                                       task.less_is_better ? "less is better" : "more is better"),
-                  .x = {.label = "forward passes per item (NFE), tests included", .log = true, .floor = kLeastPasses},
-                  .y = {.label = SpacedName(task.quality), .log = task.less_is_better, .floor = 1e-6}};
+  PlotPanel panel{
+      .title = fmt::format("{} ({})", QualityTitle(task), task.less_is_better ? "less is better" : "more is better"),
+      .x = {.label = "forward passes per item (NFE), tests included", .log = true, .floor = kLeastPasses},
+      .y = {.label = QualityTitle(task), .log = task.less_is_better, .floor = 1e-6}};
   for (const BenchRow& row : report.rows) {
     const std::optional<Figure> quality = QualityOf(task, row.summary);
     if (!quality) continue;

@@ -29,7 +29,13 @@ struct BenchReport {
 /// The figure that the task's row calls its quality; none when it was not measured (no judge, say).
 std::optional<Figure> QualityOf(const TaskRow& task, const EvalSummary& summary);
 
-/// NFE [interval] | steps | seconds | tokens per pass ... as a Markdown table with a head that says what was run.
+/// Its name, for a head or an axis.
+std::string QualityTitle(const TaskRow& task);
+
+/// "5.42 [4.54, 6.48]", or the value alone.
+std::string WithInterval(double value, const std::optional<Interval>& ci95);
+
+/// What was run, and a Markdown table of costs and quality.
 std::string BenchMarkdown(const BenchReport& report);
 
 /// An array of objects, one per planner.

@@ -1,0 +1,119 @@
+// Products of a weight matrix with many rows of activations on the CPU: y = x W', two ways.
+//
+// A diffusion pass multiplies every matrix with hundreds of rows at once. So each weight that is fetched and converted
+// serves many rows, and the arithmetic units set the pace, not memory. ggml's kernels take dot products, row by row;
+// these compute tiles of 16 channels and a few rows in registers.
+//
+//   float   f32, f16 or bf16 weights, as in the file; activations in f32; one multiply-add per product.
+//   int8    8-bit weights, a scale for every 32 along the depth and each channel; activations in 16 bits, a scale for
+//           every 256 of a row. Sums of 32 products are exact (|sum| < 2^28), the rest is f32. Twice as many products
+//           per instruction as floats. 16 bits cost nothing over 8 here: without VNNI the 8-bit instruction either
+//           saturates or wants 7-bit operands, and needs a second one to widen its sums.
+//
+// Both walk the depth in stretches of 256, whose operands stay in the first- and second-level caches: weights of a
+// panel of 16 channels meet a stretch of all rows, then the next panel. The order of a sum depends on the depth alone.
+// A row's result is therefore the same bits whichever rows are computed with it, and however channels are shared out
+// among threads. (That is also why these exist: OpenBLAS's sgemm gives a row other bits for other numbers of rows.)
+//
+// Tested by linear_kernels_test.cc against naive twins.
+#pragma once
+
+#include <ggml.h>
+#include <hwy/aligned_allocator.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace punt {
+
+inline constexpr std::int64_t kPanel = 16;     // channels computed together
+inline constexpr std::int64_t kStretch = 256;  // of the depth, computed together
+inline constexpr std::int64_t kBlock = 32;     // of the depth, weights that share a scale
+
+enum class PackedForm { kF32, kF16, kBf16, kInt8 };
+
+/// A matrix [channels x depth] in panels, zeros where the last one is not full. Immutable once packed.
+/// Floats lie as [panel][depth][16]; 8-bit weights as [panel][depth / 2][16][2], the depth rounded up to blocks.
+class PackedMatrix {
+ public:
+  PackedMatrix(PackedForm form, std::int64_t depth, std::int64_t channels);
+
+  /// Fills one panel from the matrix as it lies in a file: `rows` is the first byte of channel 0. Any type goes into
+  /// kInt8, see PackedExactly; the float forms take their own type only. Different panels can be filled at once.
+  void Pack(std::int64_t panel, ggml_type type, const std::byte* rows);
+
+  PackedForm form() const { return form_; }
+  std::int64_t depth() const { return depth_; }
+  std::int64_t channels() const { return channels_; }
+  std::int64_t panels() const { return (channels_ + kPanel - 1) / kPanel; }
+  std::int64_t stretches() const { return (depth_ + kStretch - 1) / kStretch; }
+  std::int64_t blocks() const { return (depth_ + kBlock - 1) / kBlock; }
+  std::size_t bytes() const { return bytes_; }
+
+  /// Weights of a panel from a multiple of kStretch on; T is the form's own type.
+  template <typename T>
+  const T* Weights(std::int64_t panel, std::int64_t begin) const {
+    return reinterpret_cast<const T*>(Bytes(panel, begin));
+  }
+  std::size_t WeightSize() const { return form_ == PackedForm::kF32 ? 4 : form_ == PackedForm::kInt8 ? 1 : 2; }
+  const std::uint8_t* Bytes(std::int64_t panel, std::int64_t begin) const {
+    return values_.get() + static_cast<std::size_t>((panel * padded_depth() + begin) * kPanel) * WeightSize();
+  }
+  /// Scales of a panel from a multiple of kStretch on, [blocks][16]; kInt8 only.
+  const float* Scales(std::int64_t panel, std::int64_t begin) const {
+    return scales_.get() + (panel * blocks() + begin / kBlock) * kPanel;
+  }
+
+ private:
+  std::int64_t padded_depth() const { return form_ == PackedForm::kInt8 ? blocks() * kBlock : depth_; }
+  void PackInt8(std::int64_t panel, ggml_type type, const std::byte* rows);
+
+  PackedForm form_;
+  std::int64_t depth_;
+  std::int64_t channels_;
+  std::size_t bytes_ = 0;
+  hwy::AlignedFreeUniquePtr<std::uint8_t[]> values_;
+  hwy::AlignedFreeUniquePtr<float[]> scales_;
+};
+
+/// Whether 8-bit weights and a scale per block hold this type without loss: q8_0, q4_0, q5_0. Other types are rounded:
+/// to the block's largest magnitude / 127, as q8_0 does with floats.
+bool PackedExactly(ggml_type type);
+
+/// Activations as the kernels read them: stretch by stretch, a stretch's rows one after the other, zeros behind the
+/// end. Rows of floats are [stretches][rows][256] f32; 16-bit ones [stretches][rows][256] i16, then [stretches][rows]
+/// f32.
+struct RowsShape {
+  std::int64_t depth = 0;
+  std::int64_t rows = 0;
+
+  std::int64_t stretches() const { return (depth + kStretch - 1) / kStretch; }
+  std::size_t FloatBytes() const { return static_cast<std::size_t>(stretches() * rows * kStretch) * sizeof(float); }
+  std::size_t Int16Bytes() const {
+    return FloatBytes() / 2 + static_cast<std::size_t>(stretches() * rows) * sizeof(float);
+  }
+};
+
+/// Which rows a thread lays out, from a matrix whose rows are `stride` floats apart.
+struct RowsShare {
+  const float* x = nullptr;
+  std::int64_t stride = 0;
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+};
+void LayOutFloatRows(const RowsShape& shape, const RowsShare& share, std::byte* laid_out);
+/// Rounds to the nearest of 65,535 steps across a stretch. A stretch with a NaN or an infinity gives NaN; one whose
+/// largest magnitude is below 1e-30 counts as zero.
+void LayOutInt16Rows(const RowsShape& shape, const RowsShare& share, std::byte* laid_out);
+
+/// Which panels a thread computes: `y` is the whole result, [rows x channels].
+struct PanelShare {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  float* y = nullptr;
+};
+/// The rows must be laid out for the matrix's form: in 16 bits for kInt8, as floats for the others.
+void Multiply(const PackedMatrix& weights, const RowsShape& shape, const std::byte* laid_out, const PanelShare& share);
+
+}  // namespace punt

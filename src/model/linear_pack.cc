@@ -1,0 +1,180 @@
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "base/check.h"
+#include "model/linear_kernels.h"
+
+namespace punt {
+namespace {
+
+/// 32 weights and their common factor.
+struct Block {
+  float scale = 0;
+  std::int8_t weights[kBlock] = {};
+};
+
+float ReadHalf(const std::byte* bytes) {
+  ggml_fp16_t half = 0;
+  std::memcpy(&half, bytes, sizeof(half));
+  return ggml_fp16_to_fp32(half);
+}
+
+// The block formats of GGUF: a half for the scale, then the weights.
+
+Block ReadQ8_0(const std::byte* bytes) {
+  Block block{.scale = ReadHalf(bytes)};
+  std::memcpy(block.weights, bytes + 2, kBlock);
+  return block;
+}
+
+/// Nibbles: the low ones are the first half of the block.
+Block ReadQ4_0(const std::byte* bytes) {
+  Block block{.scale = ReadHalf(bytes)};
+  for (std::int64_t i = 0; i < kBlock / 2; ++i) {
+    const int pair = std::to_integer<int>(bytes[2 + i]);
+    block.weights[i] = static_cast<std::int8_t>((pair & 15) - 8);
+    block.weights[i + kBlock / 2] = static_cast<std::int8_t>((pair >> 4) - 8);
+  }
+  return block;
+}
+
+/// As q4_0, with the fifth bits of all weights in a word of their own.
+Block ReadQ5_0(const std::byte* bytes) {
+  Block block{.scale = ReadHalf(bytes)};
+  std::uint32_t fifth = 0;
+  std::memcpy(&fifth, bytes + 2, sizeof(fifth));
+  for (std::int64_t i = 0; i < kBlock / 2; ++i) {
+    const unsigned pair = std::to_integer<unsigned>(bytes[6 + i]);
+    const unsigned low = (pair & 15) | ((fifth >> i & 1) << 4);
+    const unsigned high = (pair >> 4) | ((fifth >> (i + kBlock / 2) & 1) << 4);
+    block.weights[i] = static_cast<std::int8_t>(static_cast<int>(low) - 16);
+    block.weights[i + kBlock / 2] = static_cast<std::int8_t>(static_cast<int>(high) - 16);
+  }
+  return block;
+}
+
+using BlockReader = Block (*)(const std::byte*);
+
+BlockReader ReaderOf(ggml_type type) {
+  switch (type) {
+    case GGML_TYPE_Q8_0:
+      return ReadQ8_0;
+    case GGML_TYPE_Q4_0:
+      return ReadQ4_0;
+    case GGML_TYPE_Q5_0:
+      return ReadQ5_0;
+    default:
+      return nullptr;
+  }
+}
+
+Block Round(std::span<const float> weights) {
+  float largest = 0;
+  bool is_finite = true;
+  for (float weight : weights) {
+    largest = std::max(largest, std::abs(weight));
+    is_finite = is_finite && std::isfinite(weight);
+  }
+  // Damage must show in the result.
+  if (!is_finite) return {.scale = std::nanf("")};
+  if (largest < 1e-30f) return {};
+  Block block{.scale = largest / 127};
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    block.weights[i] = static_cast<std::int8_t>(std::lrint(weights[i] / block.scale));
+  }
+  return block;
+}
+
+/// The blocks of one channel.
+class ChannelReader {
+ public:
+  ChannelReader(ggml_type type, std::int64_t depth) : type_(type), depth_(depth), reader_(ReaderOf(type)) {
+    if (reader_ == nullptr) floats_.resize(static_cast<std::size_t>(depth));
+  }
+
+  void Enter(const std::byte* row) {
+    row_ = row;
+    if (reader_ != nullptr) return;
+    if (type_ == GGML_TYPE_F32) {
+      std::memcpy(floats_.data(), row, floats_.size() * sizeof(float));
+    } else {
+      ggml_get_type_traits(type_)->to_float(row, floats_.data(), depth_);
+    }
+  }
+
+  Block Read(std::int64_t block) const {
+    if (reader_ != nullptr) return reader_(row_ + static_cast<std::size_t>(block) * ggml_type_size(type_));
+    const std::int64_t begin = block * kBlock;
+    const auto count = static_cast<std::size_t>(std::min(kBlock, depth_ - begin));
+    return Round(std::span(floats_).subspan(static_cast<std::size_t>(begin), count));
+  }
+
+ private:
+  ggml_type type_;
+  std::int64_t depth_;
+  BlockReader reader_;
+  const std::byte* row_ = nullptr;
+  std::vector<float> floats_;
+};
+
+ggml_type TypeOf(PackedForm form) {
+  return form == PackedForm::kF32 ? GGML_TYPE_F32 : form == PackedForm::kF16 ? GGML_TYPE_F16 : GGML_TYPE_BF16;
+}
+
+/// `out` is [depth][16], `rows` are `count` channels of `depth`.
+template <typename T>
+void Interleave(const std::byte* rows, std::int64_t depth, std::int64_t count, T* out) {
+  std::vector<T> row(static_cast<std::size_t>(depth));
+  for (std::int64_t channel = 0; channel < count; ++channel) {
+    std::memcpy(row.data(), rows + static_cast<std::size_t>(channel * depth) * sizeof(T), row.size() * sizeof(T));
+    for (std::int64_t k = 0; k < depth; ++k) out[k * kPanel + channel] = row[static_cast<std::size_t>(k)];
+  }
+}
+
+}  // namespace
+
+bool PackedExactly(ggml_type type) { return ReaderOf(type) != nullptr; }
+
+PackedMatrix::PackedMatrix(PackedForm form, std::int64_t depth, std::int64_t channels)
+    : form_(form), depth_(depth), channels_(channels) {
+  const auto weights = static_cast<std::size_t>(panels() * padded_depth() * kPanel);
+  const std::size_t scales = form == PackedForm::kInt8 ? static_cast<std::size_t>(panels() * blocks() * kPanel) : 0;
+  bytes_ = weights * WeightSize() + scales * sizeof(float);
+  values_ = hwy::AllocateAligned<std::uint8_t>(weights * WeightSize());
+  if (scales > 0) scales_ = hwy::AllocateAligned<float>(scales);
+  if (values_ == nullptr || (scales > 0 && scales_ == nullptr)) throw std::bad_alloc();
+}
+
+void PackedMatrix::Pack(std::int64_t panel, ggml_type type, const std::byte* rows) {
+  rows += static_cast<std::size_t>(panel * kPanel) * ggml_row_size(type, depth_);
+  if (form_ == PackedForm::kInt8) return PackInt8(panel, type, rows);
+  Check(type == TypeOf(form_), "weights of another type than their packed form");
+  const std::int64_t count = std::min(kPanel, channels_ - panel * kPanel);
+  std::uint8_t* out = values_.get() + static_cast<std::size_t>(panel * depth_ * kPanel) * WeightSize();
+  std::fill_n(out, static_cast<std::size_t>(depth_ * kPanel) * WeightSize(), std::uint8_t{0});
+  if (form_ == PackedForm::kF32) {
+    Interleave(rows, depth_, count, reinterpret_cast<std::uint32_t*>(out));
+  } else {
+    Interleave(rows, depth_, count, reinterpret_cast<std::uint16_t*>(out));
+  }
+}
+
+void PackedMatrix::PackInt8(std::int64_t panel, ggml_type type, const std::byte* rows) {
+  ChannelReader reader(type, depth_);
+  auto* weights = reinterpret_cast<std::int8_t*>(values_.get()) + panel * blocks() * kBlock * kPanel;
+  float* scales = scales_.get() + panel * blocks() * kPanel;
+  for (std::int64_t channel = 0; channel < kPanel; ++channel) {
+    const bool is_there = panel * kPanel + channel < channels_;
+    if (is_there) reader.Enter(rows + static_cast<std::size_t>(channel) * ggml_row_size(type, depth_));
+    for (std::int64_t b = 0; b < blocks(); ++b) {
+      const Block block = is_there ? reader.Read(b) : Block{};
+      scales[b * kPanel + channel] = block.scale;
+      std::int8_t* out = weights + b * kBlock * kPanel + channel * 2;
+      for (std::int64_t i = 0; i < kBlock; ++i) out[(i / 2) * 2 * kPanel + i % 2] = block.weights[i];
+    }
+  }
+}
+
+}  // namespace punt

@@ -96,7 +96,7 @@ TEST_P(Agreement, EveryLogitOfEveryLength) {
   const std::unique_ptr<llama_model, LlamaModelDelete> model(
       llama_model_load_from_file((temp / "m.gguf").c_str(), params));
   ASSERT_NE(model, nullptr);
-  const Network network(OpenModelFiles(temp / "m.gguf"), {.device = "cpu"});
+  const Network network(OpenModelFiles(temp / "m.gguf"), {.device = "cpu", .compute = Compute::kGgml});
   ASSERT_EQ(network.hyper().context_length, kContext);
   NetworkRunner runner(network, {});
   double largest[2] = {0, 0};

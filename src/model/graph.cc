@@ -35,11 +35,11 @@ struct Graph::Run {
   ggml_tensor* mask = nullptr;
 };
 
-Graph::Graph(ggml_context* context, const Hyperparameters& hyper, const TensorTable& table, const GraphShape& shape)
-    : context_(context), hyper_(hyper), table_(table), shape_(shape) {
+Graph::Graph(ggml_context* context, const Hyperparameters& hyper, const Weights& weights, const GraphShape& shape)
+    : context_(context), hyper_(hyper), table_(weights.table), linear_(weights.linear), shape_(shape) {
   inputs_.tokens = Input(GGML_TYPE_I32, shape.tokens(), 1, "tokens");
   inputs_.asked = Input(GGML_TYPE_I32, shape.rows(), 1, "asked");
-  if (hyper.rope != RopeStyle::kNone || table.Find("position_embd.weight") != nullptr) {
+  if (hyper.rope != RopeStyle::kNone || table_.Find("position_embd.weight") != nullptr) {
     inputs_.positions = Input(GGML_TYPE_I32, shape.tokens(), 1, "positions");
     inputs_.asked_positions = Input(GGML_TYPE_I32, shape.rows(), 1, "asked_positions");
   }
@@ -82,8 +82,17 @@ ggml_tensor* Graph::Factor(std::string_view name) {
   return weight->type == GGML_TYPE_BF16 ? ggml_cast(context_, weight, GGML_TYPE_F32) : weight;
 }
 
+ggml_tensor* Graph::Product(ggml_tensor* x, std::string_view name) {
+  const PackedMatrix* packed = linear_.Find(table_.Get(std::string(name) + ".weight", layer_));
+  if (packed == nullptr) return ggml_mul_mat(context_, Factor(name), x);
+  const bool is_int8 = packed->form() == PackedForm::kInt8;
+  ggml_tensor*& laid_out = laid_out_[{x, is_int8}];
+  if (laid_out == nullptr) laid_out = LayOutNode(context_, x, is_int8);
+  return MultiplyNode(context_, *packed, laid_out, x->ne[1]);
+}
+
 ggml_tensor* Graph::Linear(ggml_tensor* x, std::string_view name) {
-  ggml_tensor* y = ggml_mul_mat(context_, Factor(name), x);
+  ggml_tensor* y = Product(x, name);
   ggml_tensor* bias = table_.Find(std::string(name) + ".bias", layer_);
   return bias == nullptr ? y : ggml_add(context_, y, bias);
 }

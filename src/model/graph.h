@@ -11,11 +11,14 @@
 #include <ggml.h>
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/hyperparameters.h"
+#include "model/linear.h"
 #include "model/tensor_table.h"
 
 namespace punt {
@@ -55,8 +58,14 @@ struct GraphInputs {
 
 class Graph {
  public:
-  /// `context` must be large enough (GraphNodes) and allocate no data; `table` and `hyper` must outlive the graph.
-  Graph(ggml_context* context, const Hyperparameters& hyper, const TensorTable& table, const GraphShape& shape);
+  /// The tensors of a network, and those that have been packed for faster products.
+  struct Weights {
+    const TensorTable& table;
+    const LinearWeights& linear;
+  };
+  /// `context` must be large enough (GraphNodes) and allocate no data; `hyper` and what `weights` refers to must
+  /// outlive the graph.
+  Graph(ggml_context* context, const Hyperparameters& hyper, const Weights& weights, const GraphShape& shape);
 
   const Hyperparameters& hyper() const { return hyper_; }
   std::int64_t layer() const { return layer_; }
@@ -115,14 +124,17 @@ class Graph {
   bool KeepsAttention() const;
   ggml_tensor* AttendRun(const Run& run, ggml_tensor* q, ggml_tensor* k, ggml_tensor* v);
   ggml_tensor* Input(ggml_type type, std::int64_t ne0, std::int64_t ne1, const char* name);
+  ggml_tensor* Product(ggml_tensor* x, std::string_view name);
 
   ggml_context* context_;
   const Hyperparameters& hyper_;
   const TensorTable& table_;
+  const LinearWeights& linear_;
   const GraphShape& shape_;
   GraphInputs inputs_;
   std::vector<AttentionMap> attention_maps_;
   std::vector<ExpertMap> expert_maps_;
+  std::map<std::pair<ggml_tensor*, bool>, ggml_tensor*> laid_out_;  // by rows and whether they are for int8 weights
   std::int64_t layer_ = -1;
 };
 

@@ -17,6 +17,8 @@
 namespace punt {
 namespace {
 
+constexpr std::string_view kEmbedding = "token_embd.weight";
+
 Hyperparameters ReadHyperparameters(const ArchitectureRow& row, const Metadata& metadata) {
   Hyperparameters hyper = ReadCommonHyperparameters(metadata);
   row.read(metadata, hyper);
@@ -46,7 +48,7 @@ ggml_backend_buffer_type_t PackedType() {
 /// Whether the CPU would multiply this weight in that layout. Embeddings are looked up by rows and stay as they are.
 bool CanBePacked(const ggml_tensor* weight, ggml_backend_buffer_type_t type) {
   if (!ggml_is_quantized(weight->type) || ggml_n_dims(weight) != 2) return false;
-  if (std::string_view(weight->name) == "token_embd.weight") return false;
+  if (std::string_view(weight->name) == kEmbedding) return false;
   const BufferPtr empty(ggml_backend_buft_alloc_buffer(type, 0));
   const GgmlContextPtr context(
       ggml_init({.mem_size = 4 * ggml_tensor_overhead(), .mem_buffer = nullptr, .no_alloc = true}));
@@ -54,6 +56,10 @@ bool CanBePacked(const ggml_tensor* weight, ggml_backend_buffer_type_t type) {
   w->buffer = empty.get();
   ggml_tensor* x = ggml_new_tensor_2d(context.get(), GGML_TYPE_F32, weight->ne[0], 512);
   return ggml_backend_dev_supports_op(CpuDevice(), ggml_mul_mat(context.get(), w, x));
+}
+
+int ThreadsFor(int threads) {
+  return threads > 0 ? threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
 /// Tells the system that mapped pages are not needed any more; they can always be read again.
@@ -79,9 +85,11 @@ Network::Network(std::unique_ptr<WeightSource> source, const NetworkOptions& opt
   devices_.push_back(CpuDevice());
 
   const std::int64_t on_device = options.gpu_layers < 0 ? hyper_.layers : options.gpu_layers;
+  const bool packs = options.repack && (device == CpuDevice() || !UsesHostMemory(device));
   ggml_backend_buffer_type_t packed_type = options.repack ? PackedType() : nullptr;
   std::vector<TensorTable::Entry> host_copies;
   std::vector<TensorTable::Entry> packed_copies;
+  std::vector<TensorTable::Entry> panels;
   std::vector<TensorTable::Entry> device_copies;
   for (const TensorTable::Entry& entry : table_.entries()) {
     weight_bytes_ += ggml_nbytes(entry.tensor);
@@ -91,6 +99,11 @@ Network::Network(std::unique_ptr<WeightSource> source, const NetworkOptions& opt
     if (!UsesHostMemory(device) && (in_layers || is_output)) {
       device_copies.push_back(entry);
       continue;
+    }
+    if (packs && IsLinear(entry) &&
+        ChooseKernel(options.compute, entry.tensor->type, entry.tensor->name) != LinearKernel::kGgml) {
+      panels.push_back(entry);
+      if (std::string_view(entry.tensor->name) != kEmbedding) continue;  // which is looked up by rows as well
     }
     if (packed_type != nullptr && CanBePacked(entry.tensor, packed_type)) {
       packed_copies.push_back(entry);
@@ -103,6 +116,7 @@ Network::Network(std::unique_ptr<WeightSource> source, const NetworkOptions& opt
       BindMapped(entry.tensor, bytes);
     }
   }
+  PackLinear(panels, options.compute, options.threads);
   BindCopies(host_copies, ggml_backend_cpu_buffer_type(), options.threads);
   BindCopies(packed_copies, packed_type, options.threads);
   BindCopies(device_copies, ggml_backend_dev_buffer_type(device), 1);
@@ -143,13 +157,41 @@ void Network::BindCopies(const std::vector<TensorTable::Entry>& entries, ggml_ba
     Check(ggml_tallocr_alloc(&allocator, entry.tensor) == GGML_STATUS_SUCCESS, "a tensor could not be placed");
   }
   // Tensors are taken one by one by whoever is free: rearranging a large model takes all cores many seconds.
-  ThreadPool pool(threads > 0 ? threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+  ThreadPool pool(ThreadsFor(threads));
   std::atomic<std::size_t> next = 0;
   pool.For(static_cast<std::size_t>(pool.size()), [&](std::size_t, std::size_t, int) {
     const GgmlLogCapture silence;  // ggml names every tensor it repacks
     std::vector<std::byte> bytes;
     for (std::size_t i = next++; i < entries.size(); i = next++) FillCopy(entries[i], bytes);
   });
+}
+
+/// Whether architectures multiply by this matrix. Tables are only looked up, the embedding unless it is also the head.
+bool Network::IsLinear(const TensorTable::Entry& entry) const {
+  const std::string_view name = entry.tensor->name;
+  if (ggml_n_dims(entry.tensor) != 2 || !name.ends_with(".weight")) return false;
+  if (name == "position_embd.weight" || name == "token_types.weight") return false;
+  return name != kEmbedding || table_.Find("output.weight") == nullptr;
+}
+
+void Network::PackLinear(const std::vector<TensorTable::Entry>& entries, Compute compute, int threads) {
+  if (entries.empty()) return;
+  ThreadPool pool(ThreadsFor(threads));
+  std::vector<std::byte> read;
+  for (const TensorTable::Entry& entry : entries) {
+    const ggml_type type = entry.tensor->type;
+    PackedMatrix& matrix = linear_.Add(entry.tensor, FormFor(ChooseKernel(compute, type, entry.tensor->name), type));
+    const std::span<const std::byte> mapped = source_->Mapped(entry.source_index);
+    if (mapped.empty()) {
+      read.resize(ggml_nbytes(entry.tensor));
+      source_->Read(entry.source_index, read);
+    }
+    const std::byte* rows = mapped.empty() ? read.data() : mapped.data();
+    pool.For(static_cast<std::size_t>(matrix.panels()), [&](std::size_t begin, std::size_t end, int) {
+      for (std::size_t i = begin; i < end; ++i) matrix.Pack(static_cast<std::int64_t>(i), type, rows);
+    });
+    if (!mapped.empty()) GiveBack(mapped);
+  }
 }
 
 void Network::FillCopy(const TensorTable::Entry& entry, std::vector<std::byte>& bytes) {

@@ -15,10 +15,11 @@
 namespace punt {
 
 struct NetworkOptions {
-  std::string device = "auto";  // see devices.h
-  int gpu_layers = -1;          // how many layers, from the last, live on a GPU; -1: all
-  // Copies matrices of some types (q4_0 and others) into a layout in which ggml multiplies them faster. Costs a read of
-  // the file when it is opened; without it such weights are used where they are mapped.
+  std::string device = "auto";       // see devices.h
+  int gpu_layers = -1;               // how many layers, from the last, live on a GPU; -1: all
+  Compute compute = Compute::kAuto;  // how the CPU multiplies, see linear.h; GPUs and `blas` have their own ways
+  // Copies matrices into layouts in which they are multiplied faster. Costs a read of the file when it is opened;
+  // without it weights are used where they are mapped, and ggml multiplies.
   bool repack = true;
   int threads = 0;  // that copy weights; 0: all cores
 };
@@ -38,6 +39,7 @@ class Network {
   const ArchitectureRow& architecture() const { return *row_; }
   const Hyperparameters& hyper() const { return hyper_; }
   const TensorTable& table() const { return table_; }
+  Graph::Weights weights() const { return {.table = table_, .linear = linear_}; }
   const Metadata& metadata() const { return source_->metadata(); }
   Token mask_token() const { return mask_token_; }  // -1: none is named
   /// In order of preference, the CPU last.
@@ -51,12 +53,15 @@ class Network {
   void BindMapped(ggml_tensor* tensor, std::span<const std::byte> bytes);
   void BindCopies(const std::vector<TensorTable::Entry>& entries, ggml_backend_buffer_type_t type, int threads);
   void FillCopy(const TensorTable::Entry& entry, std::vector<std::byte>& bytes);
+  void PackLinear(const std::vector<TensorTable::Entry>& entries, Compute compute, int threads);
+  bool IsLinear(const TensorTable::Entry& entry) const;
   void WarnOfBadNumbers();
 
   std::unique_ptr<WeightSource> source_;
   const ArchitectureRow* row_;
   Hyperparameters hyper_;
   TensorTable table_;
+  LinearWeights linear_;
   Token mask_token_ = -1;
   std::vector<ggml_backend_dev_t> devices_;
   std::vector<BufferPtr> buffers_;

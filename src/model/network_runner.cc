@@ -245,7 +245,7 @@ class NetworkRunner::Impl {
   std::unique_ptr<Built> BuildBody(const GraphShape& shape) const {
     const Hyperparameters& hyper = network_.hyper();
     auto built = NewGraph(shape, GraphNodes(hyper, shape));
-    Graph graph(built->context.get(), hyper, network_.table(), built->shape);
+    Graph graph(built->context.get(), hyper, network_.weights(), built->shape);
     ggml_tensor* x = network_.architecture().embed(graph);
     for (std::int64_t layer = 0; layer < hyper.layers; ++layer) {
       graph.EnterLayer(layer);
@@ -269,7 +269,7 @@ class NetworkRunner::Impl {
     ggml_context* context = built->context.get();
     built->input = ggml_new_tensor_2d(context, GGML_TYPE_F32, network_.hyper().model_dim, shape.rows());
     ggml_set_input(built->input);
-    Graph graph(context, network_.hyper(), network_.table(), built->shape);
+    Graph graph(context, network_.hyper(), network_.weights(), built->shape);
     built->output = network_.architecture().head(graph, built->input);
     ggml_set_output(built->output);
     ggml_build_forward_expand(built->graph, built->output);

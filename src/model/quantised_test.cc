@@ -6,10 +6,11 @@
 // told apart by what the routers chose, compared with the f32 network:
 //   - the same experts for every token before the last layer, and for the row in it: within the bound, every row;
 //   - the same for the row itself, but another for a token that it sees by attention: within kBeside times the bound;
-//   - others for the row itself: few, and how far they move is only reported (up to 1.7 in llada_moe with f16, 6.5 in
-//     llada2_moe with q8_0).
+//   - others for the row itself: few, and how far they move is only reported (up to 3.3 in llada_moe with q8_0, 5.7 in
+//     llada2_moe).
 //
-// Activations meet f16 and q8_0 weights rounded to these types, bf16 weights in f32: llada_bf16 loses nothing there.
+// Activations meet float weights in f32: llada_bf16, whose weights are bf16 numbers, loses nothing in bf16 nor in f16.
+// They meet q8_0 weights in 16 bits; in experts, which ggml multiplies, in q8_0 and f16.
 // Rows that a block of 32 does not divide (llada2_moe's experts, 24 wide) stay f16 in a q8_0 file.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -31,20 +32,20 @@ struct Bounds {
 };
 
 constexpr Bounds kBounds[] = {
-    // folder, f16, bf16, q8_0                   measured
-    {"llada", 0.045, 0.28, 1.4},              // 0.0302, 0.184, 0.877
-    {"llada_sharded", 0.045, 0.28, 1.4},      // 0.0302, 0.184, 0.877
-    {"llada_bf16", 0.03, kLogitBound, 1},     // 0.0195, 2.5e-5, 0.661
-    {"dream", 0.038, 0.23, 0.95},             // 0.0255, 0.149, 0.63
-    {"llada_moe", 0.03, 0.11, 0.52},          // 0.02, 0.0708, 0.343
-    {"llada2_moe", 0.031, 0.2, 0.81},         // 0.0207, 0.135, 0.538
-    {"esm2", 0.063, 0.44, 1.6},               // 0.0402, 0.29, 1.01
-    {"bert", 0.067, 0.36, 1.3},               // 0.0441, 0.234, 0.837
-    {"bert_modern_names", 0.067, 0.36, 1.3},  // 0.0441, 0.234, 0.837
-    {"distilbert", 0.062, 0.32, 1.9},         // 0.0417, 0.207, 1.23
+    // folder, f16, bf16, q8_0                     measured
+    {"llada", 0.041, 0.28, 1.1},                     // 0.0273, 0.184, 0.708
+    {"llada_sharded", 0.041, 0.28, 1.1},             // 0.0273, 0.184, 0.708
+    {"llada_bf16", kLogitBound, kLogitBound, 0.78},  // 1.3e-5, 1.3e-5, 0.519
+    {"dream", 0.034, 0.23, 0.91},                    // 0.0227, 0.149, 0.605
+    {"llada_moe", 0.017, 0.11, 0.39},                // 0.011, 0.0708, 0.255
+    {"llada2_moe", 0.025, 0.2, 0.72},                // 0.0165, 0.135, 0.474
+    {"esm2", 0.036, 0.44, 1.4},                      // 0.0237, 0.29, 0.917
+    {"bert", 0.031, 0.36, 0.73},                     // 0.0202, 0.234, 0.482
+    {"bert_modern_names", 0.031, 0.36, 0.73},        // 0.0202, 0.234, 0.482
+    {"distilbert", 0.049, 0.32, 1.4},                // 0.0323, 0.207, 0.903
 };
 
-constexpr double kBeside = 5;           // measured: 3.4 times the bound
+constexpr double kBeside = 12;          // measured: 9.6 times the bound
 constexpr double kMostRerouted = 0.1;   // of the rows; measured: 0.06
 constexpr double kLeastSame = 1.0 / 3;  // measured: 0.49
 

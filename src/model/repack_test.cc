@@ -17,7 +17,8 @@ class Repack : public ::testing::TestWithParam<const char*> {
 
   /// Logits of the first case.
   std::vector<float> Logits(bool repack, int threads) {
-    const Network network(OpenModelFiles(temp_ / "m.gguf"), {.device = "cpu", .repack = repack, .threads = threads});
+    const Network network(OpenModelFiles(temp_ / "m.gguf"),
+                          {.device = "cpu", .compute = Compute::kGgml, .repack = repack, .threads = threads});
     NetworkRunner runner(network, {});
     return LogitsOf(runner, network, GoldenCases("llada").at(1));
   }

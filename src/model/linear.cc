@@ -1,0 +1,106 @@
+#include "model/linear.h"
+
+#include <fmt/ranges.h>
+
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+
+namespace punt {
+namespace {
+
+constexpr std::pair<std::string_view, Compute> kComputes[] = {
+    {"auto", Compute::kAuto}, {"exact", Compute::kExact}, {"int8", Compute::kInt8}, {"ggml", Compute::kGgml}};
+
+bool IsFloat(ggml_type type) { return type == GGML_TYPE_F32 || type == GGML_TYPE_F16 || type == GGML_TYPE_BF16; }
+
+/// The part of `count` things that thread `ith` of `nth` does.
+struct Part {
+  std::int64_t first;
+  std::int64_t last;
+};
+Part PartOf(std::int64_t count, int ith, int nth) { return {count * ith / nth, count * (ith + 1) / nth}; }
+
+void RunLayOut(ggml_tensor* node, int ith, int nth, bool is_int8) {
+  const ggml_tensor* x = node->src[0];
+  const RowsShape shape{.depth = x->ne[0], .rows = x->ne[1]};
+  const Part part = PartOf(shape.rows, ith, nth);
+  const RowsShare share{.x = static_cast<const float*>(x->data),
+                        .stride = static_cast<std::int64_t>(x->nb[1] / sizeof(float)),
+                        .first = part.first,
+                        .last = part.last};
+  auto* laid_out = static_cast<std::byte*>(node->data);
+  is_int8 ? LayOutInt16Rows(shape, share, laid_out) : LayOutFloatRows(shape, share, laid_out);
+}
+
+void RunLayOutFloats(ggml_tensor* node, int ith, int nth, void*) { RunLayOut(node, ith, nth, false); }
+void RunLayOutInts(ggml_tensor* node, int ith, int nth, void*) { RunLayOut(node, ith, nth, true); }
+
+void RunMultiply(ggml_tensor* node, int ith, int nth, void* userdata) {
+  const auto& weights = *static_cast<const PackedMatrix*>(userdata);
+  const RowsShape shape{.depth = weights.depth(), .rows = node->ne[1]};
+  const Part part = PartOf(weights.panels(), ith, nth);
+  Multiply(weights, shape, static_cast<const std::byte*>(node->src[0]->data),
+           {.first = part.first, .last = part.last, .y = static_cast<float*>(node->data)});
+}
+
+}  // namespace
+
+Compute ParseCompute(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const auto& [each, compute] : kComputes) {
+    if (each == name) return compute;
+    names.push_back(each);
+  }
+  BadInput("unknown compute '{}'; valid: {}", name, fmt::join(names, ", "));
+}
+
+LinearKernel ChooseKernel(Compute compute, ggml_type type, std::string_view name) {
+  if (compute == Compute::kGgml) return LinearKernel::kGgml;
+  const bool is_router = name.find("ffn_gate_inp") != std::string_view::npos;
+  if (IsFloat(type)) return compute == Compute::kInt8 && !is_router ? LinearKernel::kInt8 : LinearKernel::kFloat;
+  if (!ggml_is_quantized(type)) return LinearKernel::kGgml;
+  if (PackedExactly(type)) return LinearKernel::kInt8;
+  return compute == Compute::kExact || is_router ? LinearKernel::kGgml : LinearKernel::kInt8;
+}
+
+PackedForm FormFor(LinearKernel kernel, ggml_type type) {
+  Check(kernel != LinearKernel::kGgml, "ggml multiplies weights as they are");
+  if (kernel == LinearKernel::kInt8) return PackedForm::kInt8;
+  return type == GGML_TYPE_F32 ? PackedForm::kF32 : type == GGML_TYPE_F16 ? PackedForm::kF16 : PackedForm::kBf16;
+}
+
+PackedMatrix& LinearWeights::Add(const ggml_tensor* weight, PackedForm form) {
+  auto& matrix = by_tensor_[weight];
+  matrix = std::make_unique<PackedMatrix>(form, weight->ne[0], weight->ne[1]);
+  return *matrix;
+}
+
+const PackedMatrix* LinearWeights::Find(const ggml_tensor* weight) const {
+  const auto found = by_tensor_.find(weight);
+  return found == by_tensor_.end() ? nullptr : found->second.get();
+}
+
+std::size_t LinearWeights::bytes() const {
+  std::size_t sum = 0;
+  for (const auto& [weight, matrix] : by_tensor_) sum += matrix->bytes();
+  return sum;
+}
+
+ggml_tensor* LayOutNode(ggml_context* context, ggml_tensor* x, bool is_int8) {
+  Check(x->type == GGML_TYPE_F32 && x->nb[0] == sizeof(float) && ggml_is_matrix(x), "rows of another kind");
+  const RowsShape shape{.depth = x->ne[0], .rows = x->ne[1]};
+  const std::size_t bytes = is_int8 ? shape.Int16Bytes() : shape.FloatBytes();
+  return ggml_custom_4d(context, GGML_TYPE_I8, static_cast<std::int64_t>(bytes), 1, 1, 1, &x, 1,
+                        is_int8 ? RunLayOutInts : RunLayOutFloats, GGML_N_TASKS_MAX, nullptr);
+}
+
+ggml_tensor* MultiplyNode(ggml_context* context, const PackedMatrix& weights, ggml_tensor* laid_out,
+                          std::int64_t rows) {
+  // ggml passes the pointer through as writable; nobody writes.
+  return ggml_custom_4d(context, GGML_TYPE_F32, weights.channels(), rows, 1, 1, &laid_out, 1, RunMultiply,
+                        GGML_N_TASKS_MAX, const_cast<PackedMatrix*>(&weights));
+}
+
+}  // namespace punt

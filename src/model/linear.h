@@ -1,0 +1,67 @@
+// Linear layers: which kernel multiplies a weight matrix, and the nodes of a graph that run it.
+//
+// The kernels of linear_kernels.h are brought into ggml's graphs as custom operations: ggml's threads each compute a
+// share of the channels, so there is one pool of threads and nothing to oversubscribe. A product is two nodes: one lays
+// the activations out (once for all matrices that read them), one multiplies. Weights are copied into panels when a
+// network is opened.
+//
+// The rule, by the type of the weights alone. It must not depend on the number of rows, nor on a timing: a row would
+// get other bits in another batch or another run.
+//
+//   compute   f32, f16, bf16   q8_0, q4_0, q5_0   other types
+//   exact     float            int8               ggml
+//   int8      int8             int8               int8
+//   auto      float            int8               int8
+//   ggml      ggml             ggml               ggml
+//
+// `exact` multiplies the file's own weights and rounds activations no further than ggml does for that type: floats not
+// at all (ggml rounds them to f16 for f16 weights), for q8_0, q4_0 and q5_0 to 16 bits where ggml takes 8. `int8`
+// rounds all weights to 8 bits a block, as q8_0 does. `auto` does so only to types that have fewer bits than that
+// anyway. Routers of experts are never rounded: a row changes altogether when another expert is chosen.
+// docs/performance.md has the speeds and errors behind this.
+#pragma once
+
+#include <ggml.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "model/linear_kernels.h"
+
+namespace punt {
+
+enum class Compute { kAuto, kExact, kInt8, kGgml };
+
+/// "auto", "exact", "int8" or "ggml". Throws Error listing them.
+Compute ParseCompute(std::string_view name);
+
+enum class LinearKernel { kGgml, kFloat, kInt8 };
+
+/// The rule above. `name` is the tensor's.
+LinearKernel ChooseKernel(Compute compute, ggml_type type, std::string_view name);
+
+/// The form a kernel wants weights of this type in; not for kGgml.
+PackedForm FormFor(LinearKernel kernel, ggml_type type);
+
+/// The packed matrices of a network, by the tensors they stand for. Immutable once the network is open; matrices do not
+/// move, since graphs point to them.
+class LinearWeights {
+ public:
+  PackedMatrix& Add(const ggml_tensor* weight, PackedForm form);
+  /// Null: ggml multiplies this one.
+  const PackedMatrix* Find(const ggml_tensor* weight) const;
+  std::size_t bytes() const;
+
+ private:
+  std::map<const ggml_tensor*, std::unique_ptr<PackedMatrix>> by_tensor_;
+};
+
+/// A node with the rows of x, f32 [depth, rows], as MultiplyNode wants them for such weights.
+ggml_tensor* LayOutNode(ggml_context* context, ggml_tensor* x, bool is_int8);
+
+/// A node with the product, f32 [channels, rows]. `weights` must outlive the graph.
+ggml_tensor* MultiplyNode(ggml_context* context, const PackedMatrix& weights, ggml_tensor* laid_out, std::int64_t rows);
+
+}  // namespace punt

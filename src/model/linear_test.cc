@@ -1,0 +1,148 @@
+// Which kernel multiplies which weights, and what that does to whole networks: to the golden logits, and to the promise
+// that results depend on the sequence alone.
+#include "model/linear.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "model/golden_testing.h"
+#include "punt/error.h"
+#include "punt/weights.h"
+#include "weights/weights_testing.h"
+
+namespace punt {
+namespace {
+
+using ::punt::testing::TempFolder;
+
+TEST(LinearRule, IsTheTableOfTheHeader) {
+  using enum LinearKernel;
+  struct Row {
+    Compute compute;
+    LinearKernel floats, blocks, others;
+  };
+  for (const Row& row : {Row{Compute::kExact, kFloat, kInt8, kGgml}, Row{Compute::kInt8, kInt8, kInt8, kInt8},
+                         Row{Compute::kAuto, kFloat, kInt8, kInt8}, Row{Compute::kGgml, kGgml, kGgml, kGgml}}) {
+    for (ggml_type type : {GGML_TYPE_F32, GGML_TYPE_F16, GGML_TYPE_BF16}) {
+      EXPECT_EQ(ChooseKernel(row.compute, type, "blk.0.attn_q.weight"), row.floats) << ggml_type_name(type);
+    }
+    for (ggml_type type : {GGML_TYPE_Q8_0, GGML_TYPE_Q4_0, GGML_TYPE_Q5_0}) {
+      EXPECT_EQ(ChooseKernel(row.compute, type, "blk.0.attn_q.weight"), row.blocks) << ggml_type_name(type);
+    }
+    for (ggml_type type : {GGML_TYPE_Q4_K, GGML_TYPE_Q6_K, GGML_TYPE_Q4_1, GGML_TYPE_IQ4_NL}) {
+      EXPECT_EQ(ChooseKernel(row.compute, type, "blk.0.attn_q.weight"), row.others) << ggml_type_name(type);
+    }
+  }
+}
+
+TEST(LinearRule, RoutersAreNotRounded) {
+  for (Compute compute : {Compute::kAuto, Compute::kExact, Compute::kInt8}) {
+    EXPECT_EQ(ChooseKernel(compute, GGML_TYPE_F32, "blk.3.ffn_gate_inp.weight"), LinearKernel::kFloat);
+    EXPECT_EQ(ChooseKernel(compute, GGML_TYPE_Q4_K, "blk.3.ffn_gate_inp.weight"), LinearKernel::kGgml);
+  }
+}
+
+TEST(LinearRule, NamesAreParsed) {
+  EXPECT_EQ(ParseCompute("auto"), Compute::kAuto);
+  EXPECT_EQ(ParseCompute("exact"), Compute::kExact);
+  EXPECT_EQ(ParseCompute("int8"), Compute::kInt8);
+  EXPECT_EQ(ParseCompute("ggml"), Compute::kGgml);
+  for (const char* bad : {"", "Exact", "int4", "auto "}) EXPECT_THROW(ParseCompute(bad), Error) << bad;
+}
+
+/// A golden network whose weights were converted to a type, for one way to compute.
+class ComputeCase : public ::testing::TestWithParam<std::tuple<const char*, const char*>> {
+ protected:
+  ComputeCase() {
+    const auto& [type, compute] = GetParam();
+    ConvertModel(GoldenFolder("llada"), temp_ / "m.gguf", {.type = type});
+    network_ = std::make_unique<Network>(OpenModelFiles(temp_ / "m.gguf"),
+                                         NetworkOptions{.device = "cpu", .compute = ParseCompute(compute)});
+  }
+
+  const TempFolder temp_;
+  std::unique_ptr<Network> network_;
+};
+
+TEST_P(ComputeCase, PacksWhatTheRuleSays) {
+  const auto& [type, compute] = GetParam();
+  int packed = 0;
+  for (const TensorTable::Entry& entry : network_->table().entries()) {
+    if (ggml_n_dims(entry.tensor) != 2) continue;
+    const std::string name = entry.tensor->name;
+    const bool multiplies = name != "token_embd.weight" &&
+                            ChooseKernel(ParseCompute(compute), entry.tensor->type, name) != LinearKernel::kGgml;
+    EXPECT_EQ(network_->weights().linear.Find(entry.tensor) != nullptr, multiplies) << name;
+    packed += multiplies;
+  }
+  EXPECT_EQ(packed > 0, std::string(compute) != "ggml");
+}
+
+/// Bits, not numbers: -0 is not 0 here.
+bool SameBits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+TEST_P(ComputeCase, ThreadsDoNotMatter) {
+  const GoldenCase c = GoldenCases("llada").at(1);
+  NetworkRunner one(*network_, {.threads = 1});
+  const std::vector<float> expected = LogitsOf(one, *network_, c);
+  NetworkRunner two(*network_, {.threads = 2});
+  EXPECT_TRUE(SameBits(LogitsOf(two, *network_, c), expected));
+}
+
+TEST_P(ComputeCase, TheBatchDoesNotMatter) {
+  if (std::string(std::get<1>(GetParam())) == "ggml") GTEST_SKIP() << "ggml's kernels promise nothing of the kind";
+  NetworkRunner runner(*network_, {});
+  const std::vector<GoldenCase> cases = GoldenCases("llada");
+  std::vector<std::vector<Position>> rows;
+  std::vector<Sequence> batch;
+  for (const GoldenCase& c : cases) rows.push_back(AllRows(c));
+  for (std::size_t i = 0; i < cases.size(); ++i) batch.push_back(SequenceOf(cases[i], rows[i]));
+  const std::vector<float> together = runner.Hidden(batch);
+  std::vector<float> apart;
+  for (const Sequence& sequence : batch) {
+    const std::vector<float> hidden = runner.Hidden({&sequence, 1});
+    apart.insert(apart.end(), hidden.begin(), hidden.end());
+  }
+  EXPECT_TRUE(SameBits(together, apart)) << LargestDifference(together, apart);
+
+  const auto dim = static_cast<std::size_t>(network_->hyper().model_dim);
+  const auto vocab = static_cast<std::size_t>(network_->hyper().vocab_size);
+  std::vector<float> all(apart.size() / dim * vocab);
+  runner.Logits(apart, all);
+  for (std::size_t i = 0; i < apart.size() / dim; i += 7) {
+    std::vector<float> alone(vocab);
+    runner.Logits(std::span(apart).subspan(i * dim, dim), alone);
+    EXPECT_EQ(std::memcmp(alone.data(), all.data() + i * vocab, vocab * sizeof(float)), 0) << "row " << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Golden, ComputeCase,
+                         ::testing::Combine(::testing::Values("f32", "f16", "bf16", "q8_0", "q4_0", "q5_0", "q4_k_m"),
+                                            ::testing::Values("auto", "exact", "int8", "ggml")),
+                         [](const auto& c) { return std::string(std::get<0>(c.param)) + "_" + std::get<1>(c.param); });
+
+// Whole networks with weights rounded to 8 bits. The bounds are about 1.5 times the error of the worst row, and those
+// of q8_0 files in quantised_test.cc: the same rounding of weights.
+struct Int8Bound {
+  const char* folder;
+  double bound;
+};
+constexpr Int8Bound kInt8Bounds[] = {
+    {"llada", 1.1}, {"dream", 0.91}, {"esm2", 1.4}, {"bert", 0.73}, {"distilbert", 1.4}};
+
+TEST(LinearInt8, NetworksStayWithinTheRoundingOfTheirWeights) {
+  for (const auto& [folder, bound] : kInt8Bounds) {
+    const auto fixture = std::find_if(std::begin(kGoldenFixtures), std::end(kGoldenFixtures),
+                                      [&](const GoldenFixture& f) { return std::string(f.folder) == folder; });
+    const Network network(OpenModelFiles(GoldenFolder(folder)), {.device = "cpu", .compute = Compute::kInt8});
+    const double worst = WorstError(GoldenRows(network, *fixture));
+    EXPECT_LE(worst, bound) << folder;
+    EXPECT_GT(worst, bound / 8) << folder << ": the bound says nothing";
+  }
+}
+
+}  // namespace
+}  // namespace punt

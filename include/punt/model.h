@@ -23,8 +23,12 @@ struct Model {
   std::vector<std::string> warnings;  // what a user should know of the files, a line each
 };
 
-/// Changes only speed; toy models ignore it.
+/// Toy models ignore it.
 struct ModelOptions {
+  // Changes results by rounding. How the CPU multiplies weights: "exact" as the file's types say, "int8" with all
+  // weights rounded to 8 bits, "ggml" with ggml's own kernels, or "auto"; see docs/performance.md.
+  std::string compute = "auto";
+  // Changes only speed; but without the faster layout ggml's kernels compute, which round as "ggml" does.
   std::string device = "auto";  // see `punt list devices`
   int gpu_layers = -1;          // layers, from the last, on a GPU device; -1: all
   bool repack = true;           // copy weights into a faster layout where there is one; false: only map them

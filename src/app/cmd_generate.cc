@@ -44,6 +44,7 @@ struct GenerateFlags {
   std::int64_t threads = 0;
   bool chat = false;
   std::string device = "auto";
+  std::string compute = "auto";
   std::int64_t gpu_layers = -1;
   bool no_repack = false;
   double guidance = 0;
@@ -109,8 +110,10 @@ void FindText(const GenerateFlags& flags, Job& job) {
 Job Prepare(const GenerateFlags& flags) {
   Job job;
   job.model =
-      OpenModel(flags.model.empty() ? DefaultModel() : flags.model,
-                {.device = flags.device, .gpu_layers = static_cast<int>(flags.gpu_layers), .repack = !flags.no_repack});
+      OpenModel(flags.model.empty() ? DefaultModel() : flags.model, {.compute = flags.compute,
+                                                                     .device = flags.device,
+                                                                     .gpu_layers = static_cast<int>(flags.gpu_layers),
+                                                                     .repack = !flags.no_repack});
   PrintWarnings(job.model.warnings);
   const DenoiserInfo& info = job.model.denoiser->info();
   const ProposalOptions proposal = flags.proposal.Options();
@@ -255,6 +258,7 @@ Runner AddGenerate(CLI::App& command) {
   command.add_flag("--freeze-mask-ratio", flags->freeze_mask_ratio,
                    "Test passes keep their base's mask ratio (ESM-2's token dropout)");
   command.add_option("--device", flags->device, "Device (see punt list devices)")->capture_default_str();
+  AddCompute(command, flags->compute);
   AddInteger(command, "--gpu-layers", flags->gpu_layers, -1, kInt, "Layers on a GPU device, from the last (-1: all)");
   command.add_flag("--no-repack", flags->no_repack, "Use weights as they are mapped: opens at once, computes slower");
   AddInteger(command, "--threads", flags->threads, 0, 1024, "Threads (0: all cores); never changes a result")

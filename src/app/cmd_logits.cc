@@ -28,6 +28,7 @@ struct LogitsFlags {
   std::string out;
   std::string attention;
   std::string device = "auto";
+  std::string compute = "auto";
   std::int64_t threads = 0;
   bool shifted = false;
 };
@@ -106,7 +107,7 @@ void WriteByName(const std::string& file, std::vector<SafetensorsTensor>& tensor
 
 int Run(const LogitsFlags& flags) {
   const std::atomic<bool>& interrupted = InstallInterruptHandlers();
-  const Network network(OpenModelFiles(flags.model), {.device = flags.device});
+  const Network network(OpenModelFiles(flags.model), {.device = flags.device, .compute = ParseCompute(flags.compute)});
   PrintWarnings(network.warnings());
   const Hyperparameters& hyper = network.hyper();
   const std::vector<Case> cases = ReadCases(flags.inputs, hyper);
@@ -160,6 +161,7 @@ Runner AddLogits(CLI::App& command) {
   command.add_option("--attention", flags->attention, "Also write the last layer's attention to this file");
   command.add_flag("--shifted", flags->shifted, "Apply the shift of models that have one (Dream)");
   command.add_option("--device", flags->device, "Device (see punt list devices)")->capture_default_str();
+  AddCompute(command, flags->compute);
   AddInteger(command, "--threads", flags->threads, 0, 1024, "Threads (0: all cores)")->default_str("0");
   return [flags] { return Run(*flags); };
 }

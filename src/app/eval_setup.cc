@@ -55,6 +55,7 @@ void EvalFlags::AddTo(CLI::App& command) {
   AddSeed(command, "--seed", seed, "Seed of all random numbers");
   AddInteger(command, "--threads", threads, 0, 1024, "Threads (0: all cores); never changes a result")
       ->default_str("0");
+  AddCompute(command, compute);
   command.add_option("--device", device, "Device (see punt list devices)")->capture_default_str();
 }
 
@@ -70,7 +71,7 @@ EvalSetup OpenEval(const EvalFlags& flags) {
   }
   if (flags.length > 0) task.length = static_cast<int>(flags.length);
   if (!flags.model.empty()) {
-    setup.model = OpenModel(flags.model, {.device = flags.device});
+    setup.model = OpenModel(flags.model, {.compute = flags.compute, .device = flags.device});
     PrintWarnings(setup.model->warnings);
     // A toy model's passes are too small to be shared out.
     setup.session = {.banned_tokens = BannedTokens(ParseEosPolicy(flags.eos), setup.model->denoiser->info()),

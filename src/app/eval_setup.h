@@ -28,6 +28,7 @@ struct EvalFlags {
   std::int64_t length = 0;
   std::int64_t threads = 0;
   std::string device = "auto";
+  std::string compute = "auto";
 
   void AddTo(CLI::App& command);
 };

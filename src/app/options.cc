@@ -78,6 +78,14 @@ CLI::Option* AddSeed(CLI::App& command, const std::string& name, std::uint64_t& 
       ->default_str(fmt::format("{}", value));
 }
 
+CLI::Option* AddCompute(CLI::App& command, std::string& value) {
+  return command
+      .add_option("--compute", value,
+                  "How the CPU multiplies weights: exact, as the file's types say; int8, all rounded to 8 bits; ggml, "
+                  "with ggml's own kernels; auto")
+      ->capture_default_str();
+}
+
 void ProposalFlags::AddTo(CLI::App& command) {
   AddReal(command, "--temperature", temperature, 0, 1e6, "0: the most likely token; 1: the model's own law");
   AddReal(command, "--top-p", top_p, 0, 1, "Nucleus: keep the most likely tokens up to this share");

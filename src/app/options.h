@@ -26,6 +26,8 @@ CLI::Option* AddInteger(CLI::App& command, const std::string& name, std::int64_t
 CLI::Option* AddReal(CLI::App& command, const std::string& name, double& value, double min, double max,
                      const std::string& help);
 CLI::Option* AddSeed(CLI::App& command, const std::string& name, std::uint64_t& value, const std::string& help);
+/// --compute; what it takes is checked where a model is opened.
+CLI::Option* AddCompute(CLI::App& command, std::string& value);
 
 /// --temperature, --top-p, --top-k, --convention, --score-on; shared by the commands that sample.
 struct ProposalFlags {

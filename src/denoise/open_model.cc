@@ -33,9 +33,11 @@ const ToyRow& FindToy(std::string_view kind) {
 }
 
 Model OpenNetwork(std::string_view name, const ModelOptions& options) {
-  auto network = std::make_shared<const Network>(
-      OpenModelFiles(std::filesystem::path(name)),
-      NetworkOptions{.device = options.device, .gpu_layers = options.gpu_layers, .repack = options.repack});
+  auto network = std::make_shared<const Network>(OpenModelFiles(std::filesystem::path(name)),
+                                                 NetworkOptions{.device = options.device,
+                                                                .gpu_layers = options.gpu_layers,
+                                                                .compute = ParseCompute(options.compute),
+                                                                .repack = options.repack});
   const Vocabulary vocabulary = OpenVocabulary(network->metadata());
   const Hyperparameters& hyper = network->hyper();
   DenoiserInfo info{.name = std::string(name),

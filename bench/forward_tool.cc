@@ -1,18 +1,23 @@
 // Measures forward passes over a file: whole passes, output head included, as llama-bench's prompt processing does.
 //
-//   forward_tool MODEL ROWS[,ROWS...] [THREADS [REPEATS [DEVICE [packed|mapped]]]]
+//   forward_tool MODEL ROWS[,ROWS...] [THREADS [REPEATS [DEVICE [packed|mapped]]]] [--compute NAME[,NAME...]]
 //
-// Prints one JSON object per number of rows: the best of the repeats, which disturbances can only make worse.
+// Prints one JSON object per number of rows and way to compute (auto, exact, int8, ggml): the best of the repeats,
+// which disturbances can only make worse. Several ways take turns, pass by pass. cpu_seconds is the processor time of
+// the pass that needed least: on one thread it tells ways apart even where other programs compete for the cores.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <ctime>
+#include <memory>
 #include <numeric>
 #include <sstream>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "base/check.h"
@@ -46,29 +51,88 @@ double OnePass(NetworkRunner& runner, const Hyperparameters& hyper, std::int64_t
   return Seconds(begin);
 }
 
+double CpuSeconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+std::vector<std::string> Split(const std::string& list) {
+  std::vector<std::string> items;
+  std::istringstream in(list);
+  for (std::string item; std::getline(in, item, ',');) items.push_back(item);
+  return items;
+}
+
+/// A model open for one way to compute, and its best times so far.
+struct Way {
+  std::string name;
+  double load = 0;
+  std::unique_ptr<Network> network;
+  std::unique_ptr<NetworkRunner> runner;
+  double seconds = 0;
+  double cpu_seconds = 0;
+
+  void Pass(std::int64_t rows, std::vector<float>& logits, bool is_first) {
+    const double before = CpuSeconds();
+    const double wall = OnePass(*runner, network->hyper(), rows, logits);
+    const double cpu = CpuSeconds() - before;
+    seconds = is_first ? wall : std::min(seconds, wall);
+    cpu_seconds = is_first ? cpu : std::min(cpu_seconds, cpu);
+  }
+};
+
+void Print(const Way& way, std::int64_t rows) {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  fmt::print(
+      "{{\"compute\":\"{}\",\"rows\":{},\"seconds\":{:.4f},\"cpu_seconds\":{:.4f},\"tokens_per_second\":{:.1f},"
+      "\"load_seconds\":{:.3f},\"weight_bytes\":{},\"compute_bytes\":{},\"peak_rss_bytes\":{}}}\n",
+      way.name, rows, way.seconds, way.cpu_seconds, static_cast<double>(rows) / way.seconds, way.load,
+      way.network->weight_bytes(), way.runner->compute_bytes(), usage.ru_maxrss * 1024);
+  std::fflush(stdout);
+}
+
 int Main(int argc, char** argv) {
-  if (argc < 3) BadInput("usage: forward_tool MODEL ROWS[,ROWS...] [THREADS [REPEATS [DEVICE [packed|mapped]]]]");
-  const int threads = argc > 3 ? std::stoi(argv[3]) : static_cast<int>(std::thread::hardware_concurrency());
-  const int repeats = argc > 4 ? std::stoi(argv[4]) : 3;
-  const auto begin = std::chrono::steady_clock::now();
-  const Network network(OpenModelFiles(argv[1]), {.device = argc > 5 ? argv[5] : "cpu",
-                                                  .repack = argc <= 6 || std::string_view(argv[6]) != "mapped"});
-  const double load = Seconds(begin);
-  NetworkRunner runner(network, {.threads = threads});
+  std::vector<std::string> arguments;
+  std::vector<std::string> computes = {"auto"};
+  for (int i = 1; i < argc; ++i) {
+    if (std::string_view(argv[i]) != "--compute") {
+      arguments.emplace_back(argv[i]);
+    } else if (++i < argc) {
+      computes = Split(argv[i]);
+    }
+  }
+  if (arguments.size() < 2) {
+    BadInput(
+        "usage: forward_tool MODEL ROWS[,ROWS...] [THREADS [REPEATS [DEVICE [packed|mapped]]]] "
+        "[--compute NAME[,NAME...]]");
+  }
+  arguments.resize(6);
+  const auto& [model, rows_list, threads_text, repeats_text, device, layout] =
+      std::tie(arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
+  const int threads =
+      threads_text.empty() ? static_cast<int>(std::thread::hardware_concurrency()) : std::stoi(threads_text);
+  const int repeats = repeats_text.empty() ? 3 : std::stoi(repeats_text);
+  std::vector<Way> ways;
+  for (const std::string& name : computes) {
+    const auto begin = std::chrono::steady_clock::now();
+    Way& way = ways.emplace_back();
+    way.name = name;
+    way.network =
+        std::make_unique<Network>(OpenModelFiles(model), NetworkOptions{.device = device.empty() ? "cpu" : device,
+                                                                        .compute = ParseCompute(name),
+                                                                        .repack = layout != "mapped"});
+    way.load = Seconds(begin);
+    way.runner = std::make_unique<NetworkRunner>(*way.network, NetworkRunnerOptions{.threads = threads});
+  }
   std::vector<float> logits;
-  std::istringstream list(argv[2]);
-  for (std::string item; std::getline(list, item, ',');) {
+  for (const std::string& item : Split(rows_list)) {
     const std::int64_t rows = std::stoll(item);
-    double best = OnePass(runner, network.hyper(), rows, logits);  // also warms up
-    for (int i = 0; i < repeats; ++i) best = std::min(best, OnePass(runner, network.hyper(), rows, logits));
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    fmt::print(
-        "{{\"rows\":{},\"seconds\":{:.4f},\"tokens_per_second\":{:.1f},\"load_seconds\":{:.3f},\"weight_bytes\":{},"
-        "\"compute_bytes\":{},\"peak_rss_bytes\":{}}}\n",
-        rows, best, static_cast<double>(rows) / best, load, network.weight_bytes(), runner.compute_bytes(),
-        usage.ru_maxrss * 1024);
-    std::fflush(stdout);
+    for (int i = 0; i <= repeats; ++i) {  // the first pass also warms up
+      for (Way& way : ways) way.Pass(rows, logits, i == 0);
+    }
+    for (const Way& way : ways) Print(way, rows);
   }
   return 0;
 }

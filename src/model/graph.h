@@ -134,7 +134,7 @@ class Graph {
   GraphInputs inputs_;
   std::vector<AttentionMap> attention_maps_;
   std::vector<ExpertMap> expert_maps_;
-  std::map<std::pair<ggml_tensor*, bool>, ggml_tensor*> laid_out_;  // by rows and whether they are for int8 weights
+  std::map<std::pair<ggml_tensor*, bool>, ggml_tensor*> laid_out_;  // by rows, and for blocks or not
   std::int64_t layer_ = -1;
 };
 

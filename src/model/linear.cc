@@ -22,7 +22,7 @@ struct Part {
 };
 Part PartOf(std::int64_t count, int ith, int nth) { return {count * ith / nth, count * (ith + 1) / nth}; }
 
-void RunLayOut(ggml_tensor* node, int ith, int nth, bool is_int8) {
+void RunLayOut(ggml_tensor* node, int ith, int nth, bool in_blocks) {
   const ggml_tensor* x = node->src[0];
   const RowsShape shape{.depth = x->ne[0], .rows = x->ne[1]};
   const Part part = PartOf(shape.rows, ith, nth);
@@ -31,7 +31,7 @@ void RunLayOut(ggml_tensor* node, int ith, int nth, bool is_int8) {
                         .first = part.first,
                         .last = part.last};
   auto* laid_out = static_cast<std::byte*>(node->data);
-  is_int8 ? LayOutInt16Rows(shape, share, laid_out) : LayOutFloatRows(shape, share, laid_out);
+  in_blocks ? LayOutInt16Rows(shape, share, laid_out) : LayOutFloatRows(shape, share, laid_out);
 }
 
 void RunLayOutFloats(ggml_tensor* node, int ith, int nth, void*) { RunLayOut(node, ith, nth, false); }
@@ -62,12 +62,12 @@ LinearKernel ChooseKernel(Compute compute, ggml_type type, std::string_view name
   if (IsFloat(type)) return compute == Compute::kInt8 && !is_router ? LinearKernel::kInt8 : LinearKernel::kFloat;
   if (!ggml_is_quantized(type)) return LinearKernel::kGgml;
   if (PackedExactly(type)) return LinearKernel::kInt8;
-  return compute == Compute::kExact || is_router ? LinearKernel::kGgml : LinearKernel::kInt8;
+  return compute == Compute::kInt8 && !is_router ? LinearKernel::kInt8 : LinearKernel::kGgml;
 }
 
 PackedForm FormFor(LinearKernel kernel, ggml_type type) {
   Check(kernel != LinearKernel::kGgml, "ggml multiplies weights as they are");
-  if (kernel == LinearKernel::kInt8) return PackedForm::kInt8;
+  if (kernel == LinearKernel::kInt8) return type == GGML_TYPE_Q4_0 ? PackedForm::kInt4 : PackedForm::kInt8;
   return type == GGML_TYPE_F32 ? PackedForm::kF32 : type == GGML_TYPE_F16 ? PackedForm::kF16 : PackedForm::kBf16;
 }
 
@@ -88,12 +88,12 @@ std::size_t LinearWeights::bytes() const {
   return sum;
 }
 
-ggml_tensor* LayOutNode(ggml_context* context, ggml_tensor* x, bool is_int8) {
+ggml_tensor* LayOutNode(ggml_context* context, ggml_tensor* x, bool in_blocks) {
   Check(x->type == GGML_TYPE_F32 && x->nb[0] == sizeof(float) && ggml_is_matrix(x), "rows of another kind");
   const RowsShape shape{.depth = x->ne[0], .rows = x->ne[1]};
-  const std::size_t bytes = is_int8 ? shape.Int16Bytes() : shape.FloatBytes();
+  const std::size_t bytes = in_blocks ? shape.Int16Bytes() : shape.FloatBytes();
   return ggml_custom_4d(context, GGML_TYPE_I8, static_cast<std::int64_t>(bytes), 1, 1, 1, &x, 1,
-                        is_int8 ? RunLayOutInts : RunLayOutFloats, GGML_N_TASKS_MAX, nullptr);
+                        in_blocks ? RunLayOutInts : RunLayOutFloats, GGML_N_TASKS_MAX, nullptr);
 }
 
 ggml_tensor* MultiplyNode(ggml_context* context, const PackedMatrix& weights, ggml_tensor* laid_out,

@@ -8,17 +8,16 @@
 // The rule, by the type of the weights alone. It must not depend on the number of rows, nor on a timing: a row would
 // get other bits in another batch or another run.
 //
-//   compute   f32, f16, bf16   q8_0, q4_0, q5_0   other types
-//   exact     float            int8               ggml
-//   int8      int8             int8               int8
-//   auto      float            int8               int8
-//   ggml      ggml             ggml               ggml
+//   compute      f32, f16, bf16   q8_0, q4_0, q5_0   other types
+//   exact        float            int8               ggml
+//   int8         int8             int8               int8
+//   ggml         ggml             ggml               ggml
+//   auto         as exact
 //
-// `exact` multiplies the file's own weights and rounds activations no further than ggml does for that type: floats not
-// at all (ggml rounds them to f16 for f16 weights), for q8_0, q4_0 and q5_0 to 16 bits where ggml takes 8. `int8`
-// rounds all weights to 8 bits a block, as q8_0 does. `auto` does so only to types that have fewer bits than that
-// anyway. Routers of experts are never rounded: a row changes altogether when another expert is chosen.
-// docs/performance.md has the speeds and errors behind this.
+// `exact` multiplies the file's own weights and rounds activations no further than ggml does for that type: not at all
+// for floats (ggml rounds them to f16 for f16 weights), to 16 bits where ggml takes 8. `int8` rounds all weights to 8
+// bits a block, as q8_0 does. Routers of experts are never rounded: a row changes altogether when another expert is
+// chosen. docs/performance.md has the speeds and errors behind this.
 #pragma once
 
 #include <ggml.h>
@@ -58,8 +57,8 @@ class LinearWeights {
   std::map<const ggml_tensor*, std::unique_ptr<PackedMatrix>> by_tensor_;
 };
 
-/// A node with the rows of x, f32 [depth, rows], as MultiplyNode wants them for such weights.
-ggml_tensor* LayOutNode(ggml_context* context, ggml_tensor* x, bool is_int8);
+/// A node with the rows of x, f32 [depth, rows], as MultiplyNode wants them for weights with or without blocks.
+ggml_tensor* LayOutNode(ggml_context* context, ggml_tensor* x, bool in_blocks);
 
 /// A node with the product, f32 [channels, rows]. `weights` must outlive the graph.
 ggml_tensor* MultiplyNode(ggml_context* context, const PackedMatrix& weights, ggml_tensor* laid_out, std::int64_t rows);

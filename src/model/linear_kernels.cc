@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <type_traits>
 
 #include "base/check.h"
 
@@ -152,38 +151,59 @@ HWY_INLINE void ComputeTileOf(std::int64_t rows, const Tile<Number>& tile) {
 // ---- weights of a stretch as tiles read them: from where they are, or from `room`
 
 template <typename From, typename To>
-HWY_INLINE void Widen(const From* weights, std::int64_t count, To* room) {
+HWY_INLINE void Widen(const std::uint8_t* weights, std::int64_t count, To* room) {
   const hn::CappedTag<To, kPanel> d;
   const hn::Rebind<From, decltype(d)> from;
+  const auto* numbers = reinterpret_cast<const From*>(weights);
   for (std::int64_t i = 0; i < count; i += static_cast<std::int64_t>(hn::Lanes(d))) {
-    hn::Store(hn::PromoteTo(d, hn::LoadU(from, weights + i)), d, room + i);
+    hn::Store(hn::PromoteTo(d, hn::LoadU(from, numbers + i)), d, room + i);
+  }
+}
+
+/// Bytes of two nibbles to pairs of 16-bit numbers, 8 less.
+HWY_INLINE void WidenNibbles(const std::uint8_t* weights, std::int64_t count, std::int16_t* room) {
+  const hn::CappedTag<std::int32_t, kPanel> d;
+  const hn::Rebind<std::uint8_t, decltype(d)> from;
+  const auto low = hn::Set(d, 0xf);
+  const auto high = hn::Set(d, 0xf0000);
+  for (std::int64_t i = 0; i < count / 2; i += static_cast<std::int64_t>(hn::Lanes(d))) {
+    const auto v = hn::PromoteTo(d, hn::LoadU(from, weights + i));
+    // Less 8 in both halves: the detour keeps the low one from borrowing from the high one.
+    const auto pair = hn::Or(hn::And(v, low), hn::And(hn::ShiftLeft<12>(v), high));
+    const auto centred =
+        hn::Xor(hn::Add(pair, hn::Set(d, 0x7ff87ff8)), hn::Set(d, static_cast<std::int32_t>(0x80008000)));
+    hn::Store(centred, d, reinterpret_cast<std::int32_t*>(room) + i);
   }
 }
 
 HWY_INLINE const float* WidenStretch(const PackedMatrix& matrix, std::int64_t panel, std::int64_t begin,
                                      std::int64_t depth, float* room) {
-  if (matrix.form() == PackedForm::kF32) return matrix.Weights<float>(panel, begin);
+  const std::uint8_t* weights = matrix.Weights(panel, begin);
+  if (matrix.form() == PackedForm::kF32) return reinterpret_cast<const float*>(weights);
   if (matrix.form() == PackedForm::kF16) {
-    Widen(matrix.Weights<hwy::float16_t>(panel, begin), depth * kPanel, room);
+    Widen<hwy::float16_t>(weights, depth * kPanel, room);
   } else {
-    Widen(matrix.Weights<hwy::bfloat16_t>(panel, begin), depth * kPanel, room);
+    Widen<hwy::bfloat16_t>(weights, depth * kPanel, room);
   }
   return room;
 }
 
 HWY_INLINE const std::int16_t* WidenStretch(const PackedMatrix& matrix, std::int64_t panel, std::int64_t begin,
                                             std::int64_t depth, std::int16_t* room) {
-  Widen(matrix.Weights<std::int8_t>(panel, begin), depth * kPanel, room);
+  const std::uint8_t* weights = matrix.Weights(panel, begin);
+  if (matrix.form() == PackedForm::kInt8) {
+    Widen<std::int8_t>(weights, depth * kPanel, room);
+  } else {
+    WidenNibbles(weights, depth * kPanel, room);
+  }
   return room;
 }
 
 /// Fetches the weights of a stretch that come next: they are a page or more away, where hardware does not look.
-HWY_INLINE void PrefetchStretch(const PackedMatrix& matrix, std::int64_t panel, std::int64_t begin,
-                                std::int64_t depth) {
-  if (panel >= matrix.panels()) return;
-  const std::size_t size = matrix.WeightSize();
-  const std::uint8_t* weights = matrix.Bytes(panel, begin);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(depth * kPanel) * size; i += 64) hwy::Prefetch(weights + i);
+HWY_INLINE void PrefetchStretch(const PackedMatrix& matrix, std::int64_t panel, std::int64_t begin) {
+  const std::size_t bytes = matrix.DepthBytes(std::min(kStretch, matrix.padded_depth() - begin));
+  const std::uint8_t* weights = matrix.Weights(panel, begin);
+  for (std::size_t i = 0; i < bytes; i += 64) hwy::Prefetch(weights + i);
 }
 
 /// A few rows times a few panels.
@@ -199,17 +219,14 @@ class Product {
   void Compute(std::int64_t first_row, std::int64_t last_row, const PanelShare& share) {
     const std::int64_t count = (last_row - first_row) * kPanel;
     std::fill_n(sums_, count * (share.last - share.first), 0.0f);
-    // 8-bit weights have zeros up to the end of a block, rows up to the end of a stretch.
-    const std::int64_t end = kIsInt8 ? weights_.blocks() * kBlock : weights_.depth();
-    for (std::int64_t begin = 0; begin < end; begin += kStretch) {
-      const std::int64_t depth = std::min(kStretch, end - begin);
+    for (std::int64_t begin = 0; begin < weights_.padded_depth(); begin += kStretch) {
       for (std::int64_t panel = share.first; panel < share.last; ++panel) {
         if (panel + 1 < share.last) {
-          PrefetchStretch(weights_, panel + 1, begin, depth);
-        } else if (begin + kStretch < end) {
-          PrefetchStretch(weights_, share.first, begin + kStretch, std::min(kStretch, end - begin - kStretch));
+          PrefetchStretch(weights_, panel + 1, begin);
+        } else if (begin + kStretch < weights_.padded_depth()) {
+          PrefetchStretch(weights_, share.first, begin + kStretch);
         }
-        AddStretch(first_row, last_row, panel, begin, depth, sums_ + (panel - share.first) * count);
+        AddStretch(first_row, last_row, panel, begin, sums_ + (panel - share.first) * count);
       }
     }
     for (std::int64_t row = first_row; row < last_row; ++row) {
@@ -222,12 +239,18 @@ class Product {
   }
 
  private:
-  static constexpr bool kIsInt8 = std::is_same_v<Number, std::int16_t>;
-
   HWY_INLINE void AddStretch(std::int64_t first_row, std::int64_t last_row, std::int64_t panel, std::int64_t begin,
-                             std::int64_t depth, float* sums) {
-    Tile<Number> tile{.weights = WidenStretch(weights_, panel, begin, depth, wide_), .depth = depth, .room = room_};
-    if (kIsInt8) tile.weight_scales = weights_.Scales(panel, begin);
+                             float* sums) {
+    // Rows have zeros up to the end of the stretch, so a last block may reach beyond the depth.
+    const std::int64_t depth = std::min(kStretch, weights_.padded_depth() - begin);
+    Tile<Number> tile{.weights = WidenStretch(weights_, panel, begin, depth, wide_),
+                      .depth = depth,
+                      .weight_scales = wide_scales_,
+                      .room = room_};
+    if (weights_.has_blocks()) {
+      Widen<hwy::float16_t>(reinterpret_cast<const std::uint8_t*>(weights_.Scales(panel, begin)),
+                            depth / kBlock * kPanel, wide_scales_);
+    }
     for (std::int64_t row = first_row; row < last_row; row += kTileRows) {
       const std::int64_t at = begin / kStretch * shape_.rows + row;
       tile.x = rows_ + at * kStretch;
@@ -242,6 +265,7 @@ class Product {
   const Number* rows_;
   const float* scales_;
   HWY_ALIGN Number wide_[kPanel * kStretch];
+  HWY_ALIGN float wide_scales_[kStretch / kBlock * kPanel];
   HWY_ALIGN float room_[kTileRows * kPanel];
   HWY_ALIGN float sums_[kMostPanels * kMostRows * kPanel];
 };
@@ -340,7 +364,7 @@ void LayOutInt16Rows(const RowsShape& shape, const RowsShare& share, std::byte* 
 
 void Multiply(const PackedMatrix& weights, const RowsShape& shape, const std::byte* laid_out, const PanelShare& share) {
   Check(shape.depth == weights.depth(), "rows of another depth than the weights");
-  if (weights.form() == PackedForm::kInt8) {
+  if (weights.has_blocks()) {
     HWY_DYNAMIC_DISPATCH(MultiplyInts)(weights, shape, laid_out, share);
   } else {
     HWY_DYNAMIC_DISPATCH(MultiplyFloats)(weights, shape, laid_out, share);

@@ -5,10 +5,10 @@
 // these compute tiles of 16 channels and a few rows in registers.
 //
 //   float   f32, f16 or bf16 weights, as in the file; activations in f32; one multiply-add per product.
-//   int8    8-bit weights, a scale for every 32 along the depth and each channel; activations in 16 bits, a scale for
-//           every 256 of a row. Sums of 32 products are exact (|sum| < 2^28), the rest is f32. Twice as many products
-//           per instruction as floats. 16 bits cost nothing over 8 here: without VNNI the 8-bit instruction either
-//           saturates or wants 7-bit operands, and needs a second one to widen its sums.
+//   int8    8-bit or 4-bit weights, a scale for every 32 along the depth and each channel; activations in 16 bits, a
+//           scale for every 256 of a row. Sums of 32 products are exact (|sum| < 2^28), the rest is f32. Twice as many
+//           products per instruction as floats. 16 bits cost nothing over 8 here: without VNNI the 8-bit instruction
+//           either saturates or wants 7-bit operands, and needs a second one to widen its sums.
 //
 // Both walk the depth in stretches of 256, whose operands stay in the first- and second-level caches: weights of a
 // panel of 16 channels meet a stretch of all rows, then the next panel. The order of a sum depends on the depth alone.
@@ -31,54 +31,57 @@ inline constexpr std::int64_t kPanel = 16;     // channels computed together
 inline constexpr std::int64_t kStretch = 256;  // of the depth, computed together
 inline constexpr std::int64_t kBlock = 32;     // of the depth, weights that share a scale
 
-enum class PackedForm { kF32, kF16, kBf16, kInt8 };
+enum class PackedForm { kF32, kF16, kBf16, kInt8, kInt4 };
 
-/// A matrix [channels x depth] in panels, zeros where the last one is not full. Immutable once packed.
-/// Floats lie as [panel][depth][16]; 8-bit weights as [panel][depth / 2][16][2], the depth rounded up to blocks.
+/// A matrix [channels x depth] in panels, zeros where the last one is not full. Immutable once packed. As large as the
+/// same weights in a file of f32, f16, bf16, q8_0 or q4_0.
+///
+/// Floats lie as [panel][depth][16]. 8-bit weights as [panel][depth / 2][16][2], 4-bit ones the same with both weights
+/// of a pair in a byte, the first one low, 8 added; their scales as [panel][blocks][16] f16; the depth is rounded up to
+/// blocks.
 class PackedMatrix {
  public:
   PackedMatrix(PackedForm form, std::int64_t depth, std::int64_t channels);
 
   /// Fills one panel from the matrix as it lies in a file: `rows` is the first byte of channel 0. Any type goes into
-  /// kInt8, see PackedExactly; the float forms take their own type only. Different panels can be filled at once.
+  /// kInt8, see PackedExactly; the other forms take their own type only, kInt4 q4_0. Different panels can be filled at
+  /// once.
   void Pack(std::int64_t panel, ggml_type type, const std::byte* rows);
 
   PackedForm form() const { return form_; }
+  bool has_blocks() const { return form_ == PackedForm::kInt8 || form_ == PackedForm::kInt4; }
   std::int64_t depth() const { return depth_; }
   std::int64_t channels() const { return channels_; }
   std::int64_t panels() const { return (channels_ + kPanel - 1) / kPanel; }
   std::int64_t stretches() const { return (depth_ + kStretch - 1) / kStretch; }
   std::int64_t blocks() const { return (depth_ + kBlock - 1) / kBlock; }
+  /// What is stored of the depth.
+  std::int64_t padded_depth() const { return has_blocks() ? blocks() * kBlock : depth_; }
   std::size_t bytes() const { return bytes_; }
 
-  /// Weights of a panel from a multiple of kStretch on; T is the form's own type.
-  template <typename T>
-  const T* Weights(std::int64_t panel, std::int64_t begin) const {
-    return reinterpret_cast<const T*>(Bytes(panel, begin));
+  /// Weights of a panel from a multiple of kStretch on, and how many bytes so much depth takes.
+  const std::uint8_t* Weights(std::int64_t panel, std::int64_t begin) const {
+    return values_.get() + DepthBytes(panel * padded_depth() + begin);
   }
-  std::size_t WeightSize() const { return form_ == PackedForm::kF32 ? 4 : form_ == PackedForm::kInt8 ? 1 : 2; }
-  const std::uint8_t* Bytes(std::int64_t panel, std::int64_t begin) const {
-    return values_.get() + static_cast<std::size_t>((panel * padded_depth() + begin) * kPanel) * WeightSize();
-  }
-  /// Scales of a panel from a multiple of kStretch on, [blocks][16]; kInt8 only.
-  const float* Scales(std::int64_t panel, std::int64_t begin) const {
+  std::size_t DepthBytes(std::int64_t depth) const;
+  /// Scales of a panel from a multiple of kStretch on, [blocks][16]; only where there are blocks.
+  const ggml_fp16_t* Scales(std::int64_t panel, std::int64_t begin) const {
     return scales_.get() + (panel * blocks() + begin / kBlock) * kPanel;
   }
 
  private:
-  std::int64_t padded_depth() const { return form_ == PackedForm::kInt8 ? blocks() * kBlock : depth_; }
-  void PackInt8(std::int64_t panel, ggml_type type, const std::byte* rows);
+  void PackBlocks(std::int64_t panel, ggml_type type, const std::byte* rows);
 
   PackedForm form_;
   std::int64_t depth_;
   std::int64_t channels_;
   std::size_t bytes_ = 0;
   hwy::AlignedFreeUniquePtr<std::uint8_t[]> values_;
-  hwy::AlignedFreeUniquePtr<float[]> scales_;
+  hwy::AlignedFreeUniquePtr<ggml_fp16_t[]> scales_;
 };
 
-/// Whether 8-bit weights and a scale per block hold this type without loss: q8_0, q4_0, q5_0. Other types are rounded:
-/// to the block's largest magnitude / 127, as q8_0 does with floats.
+/// Whether a block of integers and a scale hold this type without loss: q8_0, q4_0, q5_0. Other types are rounded as
+/// q8_0 does: to the block's largest magnitude / 127, that as f16.
 bool PackedExactly(ggml_type type);
 
 /// Activations as the kernels read them: stretch by stretch, a stretch's rows one after the other, zeros behind the
@@ -113,7 +116,7 @@ struct PanelShare {
   std::int64_t last = 0;
   float* y = nullptr;
 };
-/// The rows must be laid out for the matrix's form: in 16 bits for kInt8, as floats for the others.
+/// The rows must be laid out in 16 bits for weights with blocks, as floats for the others.
 void Multiply(const PackedMatrix& weights, const RowsShape& shape, const std::byte* laid_out, const PanelShare& share);
 
 }  // namespace punt

@@ -3,6 +3,7 @@
 #include "model/linear_kernels.h"
 
 #include <gtest/gtest.h>
+#include <hwy/targets.h>
 
 #include <algorithm>
 #include <cmath>
@@ -69,14 +70,14 @@ struct Matrix {
 std::vector<float> Multiplied(const PackedMatrix& weights, std::span<const float> x, std::int64_t rows,
                               std::int64_t parts = 1) {
   const RowsShape shape{.depth = weights.depth(), .rows = rows};
-  const bool is_int8 = weights.form() == PackedForm::kInt8;
-  std::vector<std::byte> laid_out(is_int8 ? shape.Int16Bytes() : shape.FloatBytes(), std::byte{0xff});
+  const bool in_blocks = weights.has_blocks();
+  std::vector<std::byte> laid_out(in_blocks ? shape.Int16Bytes() : shape.FloatBytes(), std::byte{0xff});
   // What nobody writes stays NaN.
   std::vector<float> y(static_cast<std::size_t>(rows * weights.channels()), std::numeric_limits<float>::quiet_NaN());
   for (std::int64_t i = 0; i < parts; ++i) {
     const RowsShare share{
         .x = x.data(), .stride = weights.depth(), .first = rows * i / parts, .last = rows * (i + 1) / parts};
-    is_int8 ? LayOutInt16Rows(shape, share, laid_out.data()) : LayOutFloatRows(shape, share, laid_out.data());
+    in_blocks ? LayOutInt16Rows(shape, share, laid_out.data()) : LayOutFloatRows(shape, share, laid_out.data());
   }
   for (std::int64_t i = 0; i < parts; ++i) {
     const std::int64_t panels = weights.panels();
@@ -86,9 +87,18 @@ std::vector<float> Multiplied(const PackedMatrix& weights, std::span<const float
   return y;
 }
 
-/// The naive twin's rounding: `steps` to either side of 0 across each `size` numbers of a row. Which step is decided in
-/// float32 as the kernels do, since a number halfway between two may go either way.
-std::vector<double> Rounded(std::span<const float> values, std::int64_t depth, std::int64_t size, float steps) {
+// The naive twin's rounding: to so many steps to either side of 0, across each stretch of a row or block of weights.
+// Which step is decided in float32 as the kernels do, since a number halfway between two may go either way.
+using Rounding = double (*)(float value, float largest);
+double To16Bits(float value, float largest) {
+  return std::nearbyint(value * (32767 / largest)) * static_cast<double>(largest) / 32767;
+}
+double To8Bits(float value, float largest) {
+  const float step = ggml_fp16_to_fp32(ggml_fp32_to_fp16(largest / 127));
+  return std::clamp(std::nearbyint(value / step), -127.0f, 127.0f) * static_cast<double>(step);
+}
+
+std::vector<double> Rounded(std::span<const float> values, std::int64_t depth, std::int64_t size, Rounding round) {
   std::vector<double> rounded;
   for (std::size_t row = 0; row < values.size(); row += static_cast<std::size_t>(depth)) {
     for (std::int64_t begin = 0; begin < depth; begin += size) {
@@ -96,17 +106,14 @@ std::vector<double> Rounded(std::span<const float> values, std::int64_t depth, s
                                        static_cast<std::size_t>(std::min(size, depth - begin)));
       float largest = 0;
       for (float v : part) largest = std::max(largest, std::abs(v));
-      for (float v : part) {
-        const float step = steps > 200 ? v * (steps / largest) : v / (largest / steps);
-        rounded.push_back(largest == 0 ? 0 : std::nearbyint(step) * static_cast<double>(largest) / steps);
-      }
+      for (float v : part) rounded.push_back(largest == 0 ? 0 : round(v, largest));
     }
   }
   return rounded;
 }
-std::vector<double> Rounded16(std::span<const float> x, std::int64_t depth) { return Rounded(x, depth, 256, 32767); }
+std::vector<double> Rounded16(std::span<const float> x, std::int64_t depth) { return Rounded(x, depth, 256, To16Bits); }
 std::vector<double> Rounded8(std::span<const float> weights, std::int64_t depth) {
-  return Rounded(weights, depth, 32, 127);
+  return Rounded(weights, depth, 32, To8Bits);
 }
 
 /// The largest difference of y from the product in float64, relative to the sum of magnitudes.
@@ -131,6 +138,17 @@ double Error(std::span<const float> y, std::span<const double> weights, std::spa
 }
 
 std::vector<double> Doubles(std::span<const float> values) { return {values.begin(), values.end()}; }
+
+/// Runs the body once per instruction set of this machine, and leaves the best one chosen.
+template <typename Body>
+void OnEveryTarget(const Body& body) {
+  for (std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    SCOPED_TRACE(hwy::TargetName(target));
+    hwy::GetChosenTarget().Update(target);
+    body();
+  }
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
 
 // Around the sizes of panels, blocks, stretches, tiles and portions.
 struct Shape {
@@ -162,8 +180,11 @@ TEST_P(Linear, FloatsAreTheProduct) {
                                    {GGML_TYPE_BF16, PackedForm::kBf16}}) {
     const Matrix matrix(type, depth, channels, Weights());
     const std::vector<float> x = Rows(0.01);
-    EXPECT_LE(Error(Multiplied(matrix.Packed(form), x, rows), Doubles(matrix.Values()), Doubles(x), depth), 1e-5)
-        << ggml_type_name(type);
+    const PackedMatrix packed = matrix.Packed(form);
+    OnEveryTarget([&, rows = rows, depth = depth, type = type] {
+      EXPECT_LE(Error(Multiplied(packed, x, rows), Doubles(matrix.Values()), Doubles(x), depth), 1e-5)
+          << ggml_type_name(type);
+    });
   }
 }
 
@@ -173,8 +194,11 @@ TEST_P(Linear, Int8IsTheProductOfRoundedNumbers) {
     for (double outliers : {0.0, 0.02}) {
       const Matrix matrix(type, depth, channels, Weights(outliers));
       const std::vector<float> x = Rows(outliers);
-      const std::vector<float> y = Multiplied(matrix.Packed(PackedForm::kInt8), x, rows);
-      EXPECT_LE(Error(y, Rounded8(matrix.Values(), depth), Rounded16(x, depth), depth), 1e-6);
+      const PackedMatrix packed = matrix.Packed(PackedForm::kInt8);
+      OnEveryTarget([&, rows = rows, depth = depth] {
+        EXPECT_LE(Error(Multiplied(packed, x, rows), Rounded8(matrix.Values(), depth), Rounded16(x, depth), depth),
+                  1e-6);
+      });
     }
   }
 }
@@ -186,8 +210,14 @@ TEST_P(Linear, BlocksOfFilesAreTakenAsTheyAre) {
     ASSERT_TRUE(PackedExactly(type));
     const Matrix matrix(type, depth, channels, Weights(0.01));
     const std::vector<float> x = Rows();
-    const std::vector<float> y = Multiplied(matrix.Packed(PackedForm::kInt8), x, rows);
-    EXPECT_LE(Error(y, Doubles(matrix.Values()), Rounded16(x, depth), depth), 1e-6) << ggml_type_name(type);
+    for (PackedForm form : {PackedForm::kInt8, PackedForm::kInt4}) {
+      if (form == PackedForm::kInt4 && type != GGML_TYPE_Q4_0) continue;
+      const PackedMatrix packed = matrix.Packed(form);
+      OnEveryTarget([&, rows = rows, depth = depth] {
+        EXPECT_LE(Error(Multiplied(packed, x, rows), Doubles(matrix.Values()), Rounded16(x, depth), depth), 1e-6)
+            << ggml_type_name(type);
+      });
+    }
   }
 }
 

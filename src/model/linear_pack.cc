@@ -11,14 +11,14 @@ namespace {
 
 /// 32 weights and their common factor.
 struct Block {
-  float scale = 0;
+  ggml_fp16_t scale = 0;
   std::int8_t weights[kBlock] = {};
 };
 
-float ReadHalf(const std::byte* bytes) {
+ggml_fp16_t ReadHalf(const std::byte* bytes) {
   ggml_fp16_t half = 0;
   std::memcpy(&half, bytes, sizeof(half));
-  return ggml_fp16_to_fp32(half);
+  return half;
 }
 
 // The block formats of GGUF: a half for the scale, then the weights.
@@ -77,12 +77,13 @@ Block Round(std::span<const float> weights) {
     largest = std::max(largest, std::abs(weight));
     is_finite = is_finite && std::isfinite(weight);
   }
-  // Damage must show in the result.
-  if (!is_finite) return {.scale = std::nanf("")};
-  if (largest < 1e-30f) return {};
-  Block block{.scale = largest / 127};
+  // Damage must show in the result; so do weights beyond f16, which no model has.
+  if (!is_finite || largest / 127 > 65504) return {.scale = ggml_fp32_to_fp16(std::nanf(""))};
+  Block block{.scale = ggml_fp32_to_fp16(largest / 127)};
+  const float scale = ggml_fp16_to_fp32(block.scale);
+  if (scale == 0) return {};  // below what f16 can tell from 0
   for (std::size_t i = 0; i < weights.size(); ++i) {
-    block.weights[i] = static_cast<std::int8_t>(std::lrint(weights[i] / block.scale));
+    block.weights[i] = static_cast<std::int8_t>(std::clamp(std::lrint(weights[i] / scale), -127L, 127L));
   }
   return block;
 }
@@ -119,8 +120,20 @@ class ChannelReader {
   std::vector<float> floats_;
 };
 
+/// The type in a file that a form holds as it is; kInt8 holds any.
 ggml_type TypeOf(PackedForm form) {
-  return form == PackedForm::kF32 ? GGML_TYPE_F32 : form == PackedForm::kF16 ? GGML_TYPE_F16 : GGML_TYPE_BF16;
+  switch (form) {
+    case PackedForm::kF32:
+      return GGML_TYPE_F32;
+    case PackedForm::kF16:
+      return GGML_TYPE_F16;
+    case PackedForm::kBf16:
+      return GGML_TYPE_BF16;
+    case PackedForm::kInt4:
+      return GGML_TYPE_Q4_0;
+    default:
+      return GGML_TYPE_COUNT;
+  }
 }
 
 /// `out` is [depth][16], `rows` are `count` channels of `depth`.
@@ -137,23 +150,37 @@ void Interleave(const std::byte* rows, std::int64_t depth, std::int64_t count, T
 
 bool PackedExactly(ggml_type type) { return ReaderOf(type) != nullptr; }
 
+std::size_t PackedMatrix::DepthBytes(std::int64_t depth) const {
+  const auto weights = static_cast<std::size_t>(depth * kPanel);
+  switch (form_) {
+    case PackedForm::kF32:
+      return weights * 4;
+    case PackedForm::kInt8:
+      return weights;
+    case PackedForm::kInt4:
+      return weights / 2;
+    default:
+      return weights * 2;
+  }
+}
+
 PackedMatrix::PackedMatrix(PackedForm form, std::int64_t depth, std::int64_t channels)
     : form_(form), depth_(depth), channels_(channels) {
-  const auto weights = static_cast<std::size_t>(panels() * padded_depth() * kPanel);
-  const std::size_t scales = form == PackedForm::kInt8 ? static_cast<std::size_t>(panels() * blocks() * kPanel) : 0;
-  bytes_ = weights * WeightSize() + scales * sizeof(float);
-  values_ = hwy::AllocateAligned<std::uint8_t>(weights * WeightSize());
-  if (scales > 0) scales_ = hwy::AllocateAligned<float>(scales);
+  const std::size_t weights = DepthBytes(panels() * padded_depth());
+  const std::size_t scales = has_blocks() ? static_cast<std::size_t>(panels() * blocks() * kPanel) : 0;
+  bytes_ = weights + scales * sizeof(ggml_fp16_t);
+  values_ = hwy::AllocateAligned<std::uint8_t>(weights);
+  if (scales > 0) scales_ = hwy::AllocateAligned<ggml_fp16_t>(scales);
   if (values_ == nullptr || (scales > 0 && scales_ == nullptr)) throw std::bad_alloc();
 }
 
 void PackedMatrix::Pack(std::int64_t panel, ggml_type type, const std::byte* rows) {
+  Check(form_ == PackedForm::kInt8 || type == TypeOf(form_), "weights of another type than their packed form");
   rows += static_cast<std::size_t>(panel * kPanel) * ggml_row_size(type, depth_);
-  if (form_ == PackedForm::kInt8) return PackInt8(panel, type, rows);
-  Check(type == TypeOf(form_), "weights of another type than their packed form");
+  if (has_blocks()) return PackBlocks(panel, type, rows);
   const std::int64_t count = std::min(kPanel, channels_ - panel * kPanel);
-  std::uint8_t* out = values_.get() + static_cast<std::size_t>(panel * depth_ * kPanel) * WeightSize();
-  std::fill_n(out, static_cast<std::size_t>(depth_ * kPanel) * WeightSize(), std::uint8_t{0});
+  std::uint8_t* out = values_.get() + DepthBytes(panel * depth_);
+  std::fill_n(out, DepthBytes(depth_), std::uint8_t{0});
   if (form_ == PackedForm::kF32) {
     Interleave(rows, depth_, count, reinterpret_cast<std::uint32_t*>(out));
   } else {
@@ -161,18 +188,26 @@ void PackedMatrix::Pack(std::int64_t panel, ggml_type type, const std::byte* row
   }
 }
 
-void PackedMatrix::PackInt8(std::int64_t panel, ggml_type type, const std::byte* rows) {
+void PackedMatrix::PackBlocks(std::int64_t panel, ggml_type type, const std::byte* rows) {
   ChannelReader reader(type, depth_);
-  auto* weights = reinterpret_cast<std::int8_t*>(values_.get()) + panel * blocks() * kBlock * kPanel;
-  float* scales = scales_.get() + panel * blocks() * kPanel;
+  std::uint8_t* weights = values_.get() + DepthBytes(panel * padded_depth());
+  ggml_fp16_t* scales = scales_.get() + panel * blocks() * kPanel;
   for (std::int64_t channel = 0; channel < kPanel; ++channel) {
     const bool is_there = panel * kPanel + channel < channels_;
     if (is_there) reader.Enter(rows + static_cast<std::size_t>(channel) * ggml_row_size(type, depth_));
     for (std::int64_t b = 0; b < blocks(); ++b) {
       const Block block = is_there ? reader.Read(b) : Block{};
       scales[b * kPanel + channel] = block.scale;
-      std::int8_t* out = weights + b * kBlock * kPanel + channel * 2;
-      for (std::int64_t i = 0; i < kBlock; ++i) out[(i / 2) * 2 * kPanel + i % 2] = block.weights[i];
+      const std::int64_t first = b * kBlock / 2 * kPanel + channel;
+      for (std::int64_t i = 0; i < kBlock / 2; ++i) {
+        const std::int8_t* pair = block.weights + 2 * i;
+        const std::int64_t at = first + i * kPanel;
+        if (form_ == PackedForm::kInt4) {
+          weights[at] = static_cast<std::uint8_t>((pair[0] + 8) | (pair[1] + 8) << 4);
+        } else {
+          std::memcpy(weights + 2 * at, pair, 2);
+        }
+      }
     }
   }
 }

@@ -23,7 +23,7 @@ TEST(LinearRule, IsTheTableOfTheHeader) {
     LinearKernel floats, blocks, others;
   };
   for (const Row& row : {Row{Compute::kExact, kFloat, kInt8, kGgml}, Row{Compute::kInt8, kInt8, kInt8, kInt8},
-                         Row{Compute::kAuto, kFloat, kInt8, kInt8}, Row{Compute::kGgml, kGgml, kGgml, kGgml}}) {
+                         Row{Compute::kAuto, kFloat, kInt8, kGgml}, Row{Compute::kGgml, kGgml, kGgml, kGgml}}) {
     for (ggml_type type : {GGML_TYPE_F32, GGML_TYPE_F16, GGML_TYPE_BF16}) {
       EXPECT_EQ(ChooseKernel(row.compute, type, "blk.0.attn_q.weight"), row.floats) << ggml_type_name(type);
     }
@@ -66,7 +66,7 @@ class ComputeCase : public ::testing::TestWithParam<std::tuple<const char*, cons
 };
 
 TEST_P(ComputeCase, PacksWhatTheRuleSays) {
-  const auto& [type, compute] = GetParam();
+  const std::string compute = std::get<1>(GetParam());
   int packed = 0;
   for (const TensorTable::Entry& entry : network_->table().entries()) {
     if (ggml_n_dims(entry.tensor) != 2) continue;
@@ -76,7 +76,8 @@ TEST_P(ComputeCase, PacksWhatTheRuleSays) {
     EXPECT_EQ(network_->weights().linear.Find(entry.tensor) != nullptr, multiplies) << name;
     packed += multiplies;
   }
-  EXPECT_EQ(packed > 0, std::string(compute) != "ggml");
+  // The rows here are too short for q4_k: such files fall back to q5_0 and others.
+  EXPECT_EQ(packed > 0, compute != "ggml");
 }
 
 /// Bits, not numbers: -0 is not 0 here.

@@ -1,0 +1,131 @@
+// The kernels of linear layers alone, and OpenBLAS's sgemm beside them: one thread, random numbers.
+//
+//   linear_tool [CHANNELS [DEPTH [ROWS[,ROWS...] [REPEATS]]]]
+//
+// Prints billions of operations a second (two per product), by the processor time of the best of the repeats, which
+// take turns; then, for how many of the numbers of rows 1..64 sgemm gives the first row other bits than for 64.
+#include <cblas.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <ctime>
+#include <functional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "model/linear_kernels.h"
+#include "punt/random.h"
+
+namespace punt {
+namespace {
+
+std::vector<float> Numbers(std::int64_t count, std::uint64_t seed) {
+  RandomStream stream({.seed = seed, .sample = 0}, 0, Purpose::kPlan);
+  std::vector<float> numbers(static_cast<std::size_t>(count));
+  for (float& number : numbers) number = static_cast<float>(stream.Uniform() - 0.5);
+  return numbers;
+}
+
+double CpuSeconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+struct Contender {
+  const char* name;
+  std::function<void()> run;
+  double best = 1e9;
+};
+
+PackedMatrix Pack(PackedForm form, ggml_type type, std::int64_t depth, std::int64_t channels,
+                  const std::vector<float>& weights) {
+  std::vector<std::byte> bytes(static_cast<std::size_t>(channels) * ggml_row_size(type, depth));
+  if (type == GGML_TYPE_F32) {
+    std::memcpy(bytes.data(), weights.data(), bytes.size());
+  } else {
+    ggml_quantize_chunk(type, weights.data(), bytes.data(), 0, channels, depth, nullptr);
+  }
+  PackedMatrix packed(form, depth, channels);
+  for (std::int64_t i = 0; i < packed.panels(); ++i) packed.Pack(i, type, bytes.data());
+  return packed;
+}
+
+void Sgemm(std::int64_t rows, std::int64_t channels, std::int64_t depth, const float* x, const float* w, float* y) {
+  cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<int>(rows), static_cast<int>(channels),
+              static_cast<int>(depth), 1, x, static_cast<int>(depth), w, static_cast<int>(depth), 0, y,
+              static_cast<int>(channels));
+}
+
+int Main(int argc, char** argv) {
+  const std::int64_t channels = argc > 1 ? std::stoll(argv[1]) : 1024;
+  const std::int64_t depth = argc > 2 ? std::stoll(argv[2]) : 2048;
+  std::istringstream list(argc > 3 ? argv[3] : "32,64,256,512");
+  const int repeats = argc > 4 ? std::stoi(argv[4]) : 10;
+  openblas_set_num_threads(1);
+  const std::vector<float> w = Numbers(channels * depth, 1);
+  const PackedMatrix f32 = Pack(PackedForm::kF32, GGML_TYPE_F32, depth, channels, w);
+  const PackedMatrix f16 = Pack(PackedForm::kF16, GGML_TYPE_F16, depth, channels, w);
+  const PackedMatrix q8 = Pack(PackedForm::kInt8, GGML_TYPE_F32, depth, channels, w);
+  const PackedMatrix q4 = Pack(PackedForm::kInt4, GGML_TYPE_Q4_0, depth, channels, w);
+
+  fmt::print("| rows | sgemm | f32 | f16 | int8 | int4 |\n|---:|---:|---:|---:|---:|---:|\n");
+  for (std::string item; std::getline(list, item, ',');) {
+    const RowsShape shape{.depth = depth, .rows = std::stoll(item)};
+    const std::vector<float> x = Numbers(shape.rows * depth, 2);
+    std::vector<float> y(static_cast<std::size_t>(shape.rows * channels));
+    std::vector<std::byte> laid_out(shape.FloatBytes());
+    const auto multiply = [&](const PackedMatrix& matrix) {
+      const RowsShare rows{.x = x.data(), .stride = depth, .first = 0, .last = shape.rows};
+      matrix.has_blocks() ? LayOutInt16Rows(shape, rows, laid_out.data())
+                          : LayOutFloatRows(shape, rows, laid_out.data());
+      Multiply(matrix, shape, laid_out.data(), {.first = 0, .last = matrix.panels(), .y = y.data()});
+    };
+    Contender contenders[] = {
+        {"sgemm", [&] { Sgemm(shape.rows, channels, depth, x.data(), w.data(), y.data()); }},
+        {"f32", [&] { multiply(f32); }},
+        {"f16", [&] { multiply(f16); }},
+        {"int8", [&] { multiply(q8); }},
+        {"int4", [&] { multiply(q4); }},
+    };
+    for (int i = 0; i < repeats; ++i) {
+      for (Contender& contender : contenders) {
+        const double begin = CpuSeconds();
+        contender.run();
+        contender.best = std::min(contender.best, CpuSeconds() - begin);
+      }
+    }
+    fmt::print("| {} |", shape.rows);
+    for (const Contender& contender : contenders) {
+      fmt::print(" {:.1f} |", 2e-9 * static_cast<double>(shape.rows * channels * depth) / contender.best);
+    }
+    fmt::print("\n");
+  }
+
+  constexpr std::int64_t kRows = 64;
+  const std::vector<float> x = Numbers(kRows * depth, 3);
+  std::vector<float> y(static_cast<std::size_t>(kRows * channels));
+  Sgemm(kRows, channels, depth, x.data(), w.data(), y.data());
+  const std::vector<float> first(y.begin(), y.begin() + channels);
+  int others = 0;
+  for (std::int64_t rows = 1; rows <= kRows; ++rows) {
+    Sgemm(rows, channels, depth, x.data(), w.data(), y.data());
+    others += std::memcmp(y.data(), first.data(), first.size() * sizeof(float)) != 0;
+  }
+  fmt::print("\nsgemm: other bits for {} of {} numbers of rows\n", others, kRows);
+  return 0;
+}
+
+}  // namespace
+}  // namespace punt
+
+int main(int argc, char** argv) {
+  try {
+    return punt::Main(argc, argv);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "linear_tool: {}\n", error.what());
+    return 2;
+  }
+}

@@ -13,7 +13,7 @@
 // Both walk the depth in stretches of 256, whose operands stay in the first- and second-level caches: weights of a
 // panel of 16 channels meet a stretch of all rows, then the next panel. The order of a sum depends on the depth alone.
 // A row's result is therefore the same bits whichever rows are computed with it, and however channels are shared out
-// among threads. (That is also why these exist: OpenBLAS does not promise it, and does not keep it: bench/linear_tool.cc.)
+// among threads. (That is why these exist: OpenBLAS does not keep it, see bench/linear_tool.cc.)
 //
 // Tested by linear_kernels_test.cc against naive twins.
 #pragma once

@@ -125,6 +125,7 @@ Configuration EvalConfiguration(const EvalFlags& flags, const EvalSetup& setup, 
                                              {"score", ScoreOf(flags, *setup.model, score)},
                                              {"score_on", flags.proposal.score_on},
                                              {"eos", flags.eos},
+                                             {"compute", flags.compute},
                                              {"window", fmt::format("{}", flags.window)}});
   return configuration;
 }

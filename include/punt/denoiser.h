@@ -80,6 +80,15 @@ struct Query {
   // alone: extra rows L, L + 1, ... in this order. Needs has_shadow_rows.
   std::span<const Position> shadows = {};
   bool keep_attention = false;  // the pass can answer Attention; needs has_attention_maps
+
+  // Caches. A pass that keeps its states can be named in `states` of later ones over canvases of that length. There the
+  // positions of `stale` are not computed again but seen as they were, ignorant of what was revealed since: an
+  // approximation. Rows that are asked and positions with another token are computed in any case. A query with both
+  // takes the states over, and the earlier pass has none any more. A pass without states, a query with shadows or
+  // attention, and exact models compute everything.
+  bool keep_states = false;
+  const Pass* states = nullptr;
+  std::span<const Position> stale = {};
 };
 
 /// Reads the proposals at `rows`; out has one entry per row. Confidence is left at 0.

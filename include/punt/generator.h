@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "punt/cache.h"
 #include "punt/canvas.h"
 #include "punt/denoiser.h"
 #include "punt/planner.h"
@@ -49,6 +50,7 @@ struct Recipe {
   std::shared_ptr<const Proposer> proposer;
   EosPolicy eos = EosPolicy::kNone;
   int window = 0;  // semi-autoregressive blocks of so many generated positions, left to right; 0: one block
+  CachePolicy cache;  // what forward passes take over from earlier ones
   std::uint64_t seed = 0;
   std::uint64_t sample = 0;
   std::int64_t max_steps = 0;  // 0: no limit

@@ -32,6 +32,8 @@ class Probe {
   struct Reveal {
     std::span<const Position> anchors;
     std::span<const Position> rows;  // rows that will be read from the pass
+    // Rows that would let the pass serve as the next base pass: readable too, unless a cache saves computing them.
+    std::span<const Position> spare = {};
   };
 
   virtual std::vector<PassRef> Run(std::span<const Reveal> reveals) = 0;

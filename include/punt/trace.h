@@ -36,6 +36,7 @@ struct RunEvent {
   double temperature = 0;
   double top_p = 1;
   int window = 0;  // 0: the whole generation is one window
+  std::string cache = "none";
   Token mask_token = 0;
   std::vector<Token> canvas;  // before the first step
 };

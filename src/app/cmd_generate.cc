@@ -36,6 +36,7 @@ struct GenerateFlags {
   ProposalFlags proposal;
   std::string eos = "none";
   std::int64_t window = 0;
+  std::string cache = "none";
   std::uint64_t seed = 0;
   std::int64_t samples = 1;
   std::uint64_t first_sample = 0;
@@ -120,6 +121,7 @@ Job Prepare(const GenerateFlags& flags) {
   job.recipe = MakeRecipe(flags.planner, flags.score, proposal, info);
   job.recipe.eos = ParseEosPolicy(flags.eos);
   job.recipe.window = static_cast<int>(flags.window);
+  job.recipe.cache = ParseCachePolicy(flags.cache);
   job.recipe.seed = flags.seed;
   job.recipe.max_steps = flags.max_steps;
   job.recipe.max_nfe = flags.max_nfe;
@@ -244,6 +246,7 @@ Runner AddGenerate(CLI::App& command) {
   flags->length_option = AddInteger(command, "--length", flags->length, 1, kInt,
                                     "Positions to generate; default: 128, or all that a small model takes");
   AddInteger(command, "--window", flags->window, 0, kInt, "Fill blocks of so many positions left to right (0: one)");
+  AddCache(command, flags->cache);
   AddSeed(command, "--seed", flags->seed, "Seed of all random numbers");
   AddInteger(command, "--samples", flags->samples, 1, kMostSamples, "How many sequences")->default_str("1");
   AddSeed(command, "--first-sample", flags->first_sample, "Number of the first sequence");

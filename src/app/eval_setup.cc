@@ -48,6 +48,7 @@ void EvalFlags::AddTo(CLI::App& command) {
   proposal.AddTo(command);
   AddInteger(command, "--length", length, 1, kInt, "Positions to generate; default: the task's");
   AddInteger(command, "--window", window, 0, kInt, "Fill blocks of so many positions left to right (0: one)");
+  AddCache(command, cache);
   command.add_option("--eos", eos, "End-of-sequence tokens: none, deprioritise or forbid")->capture_default_str();
   command.add_option("--data", data, "The task's data file (see punt list tasks)");
   command.add_option("--judge", judge, "Autoregressive GGUF model that judges texts; default: the bundled one");
@@ -93,6 +94,7 @@ Recipe MakeEvalRecipe(const EvalFlags& flags, const Model& model, const std::str
   Recipe recipe = MakeRecipe(planner, ScoreOf(flags, model, score), flags.proposal.Options(), model.denoiser->info());
   recipe.eos = ParseEosPolicy(flags.eos);
   recipe.window = static_cast<int>(flags.window);
+  recipe.cache = ParseCachePolicy(flags.cache);
   recipe.seed = flags.seed;
   return recipe;
 }
@@ -126,7 +128,8 @@ Configuration EvalConfiguration(const EvalFlags& flags, const EvalSetup& setup, 
                                              {"score_on", flags.proposal.score_on},
                                              {"eos", flags.eos},
                                              {"compute", flags.compute},
-                                             {"window", fmt::format("{}", flags.window)}});
+                                             {"window", fmt::format("{}", flags.window)},
+                                             {"cache", Name(ParseCachePolicy(flags.cache))}});
   return configuration;
 }
 

@@ -21,6 +21,7 @@ struct EvalFlags {
   ProposalFlags proposal;
   std::string eos = "none";
   std::int64_t window = 0;
+  std::string cache = "none";
   std::string data;
   std::string judge;  // empty: the bundled one, where the task takes one and it is there
   std::int64_t limit = 0;

@@ -86,6 +86,14 @@ CLI::Option* AddCompute(CLI::App& command, std::string& value) {
       ->capture_default_str();
 }
 
+CLI::Option* AddCache(CLI::App& command, std::string& value) {
+  return command
+      .add_option("--cache", value,
+                  "What passes take over from earlier ones, an approximation: none, step, settled:refresh=N, prefix or "
+                  "dual (see docs/performance.md)")
+      ->capture_default_str();
+}
+
 void ProposalFlags::AddTo(CLI::App& command) {
   AddReal(command, "--temperature", temperature, 0, 1e6, "0: the most likely token; 1: the model's own law");
   AddReal(command, "--top-p", top_p, 0, 1, "Nucleus: keep the most likely tokens up to this share");

@@ -28,6 +28,7 @@ CLI::Option* AddReal(CLI::App& command, const std::string& name, double& value, 
 CLI::Option* AddSeed(CLI::App& command, const std::string& name, std::uint64_t& value, const std::string& help);
 /// --compute; what it takes is checked where a model is opened.
 CLI::Option* AddCompute(CLI::App& command, std::string& value);
+CLI::Option* AddCache(CLI::App& command, std::string& value);
 
 /// --temperature, --top-p, --top-k, --convention, --score-on; shared by the commands that sample.
 struct ProposalFlags {

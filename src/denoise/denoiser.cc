@@ -34,6 +34,7 @@ std::vector<PassRef> DenoiserSession::Forward(std::span<const Query> queries) {
       }
     }
     CheckRows(query.shadows, length);
+    CheckRows(query.stale, length);
     CheckRows(query.rows, length + query.shadows.size());
     if (!query.shadows.empty() && !info_.has_shadow_rows) BadInput("{} has no shadow rows", info_.name);
     if (query.keep_attention && !info_.has_attention_maps) BadInput("{} has no attention maps", info_.name);

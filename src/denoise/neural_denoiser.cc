@@ -4,6 +4,10 @@
 // base, and running the head for the base rows once per test would cost as much as the tests. They are kept with
 // their pass while they fit into SessionOptions::logit_cache_bytes; beyond that they are computed again.
 //
+// Caches. A pass may keep the keys and values of all its layers; a later one then computes only the positions that must
+// be fresh, and attention finds those of the others there (model/key_values.h). For an architecture with a shift, the
+// fresh position of a row is the one before it.
+//
 // Guidance doubles a pass: the second sequence has the prompt masked, and every portion of logits is
 // u + (g + 1) (c - u) of the two.
 //
@@ -11,6 +15,7 @@
 #include "denoise/neural_denoiser.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -58,6 +63,9 @@ class NeuralPass : public Pass {
   std::vector<float> unconditional;  // the same with the prompt masked; empty without guidance
   std::vector<float> attention;      // [L x L] or empty
   double mask_ratio = 0;
+  // Of the sequence and of its unconditional twin, if kept. A later pass may take them over.
+  using States = std::array<std::shared_ptr<const KeyValues>, 2>;
+  mutable States states;
 
   // Logits of rows that were read, if there is room for all of them. Reading fills them in.
   bool KeepsLogits(std::size_t vocab, std::size_t budget) const {
@@ -130,13 +138,19 @@ class NeuralSession : public DenoiserSession {
       auto& pass = passes.emplace_back(std::make_shared<NeuralPass>(query, ledger_));
       inputs.push_back(MakeInput(query, *pass));
       if (is_guided()) inputs.push_back(WithoutPrompt(inputs.back()));
+      BringStates(query, *pass, std::span(inputs).last(static_cast<std::size_t>(PassesPerQuery())));
       keeps_attention |= query.keep_attention;
     }
     std::vector<Sequence> sequences;
     for (const Input& input : inputs) {
-      sequences.push_back(
-          {.tokens = input.tokens, .rows = input.columns, .shadow_of = input.shadows, .mask_ratio = input.mask_ratio});
-      CountRowPasses(std::ssize(input.tokens));
+      sequences.push_back({.tokens = input.tokens,
+                           .rows = input.reads,
+                           .shadow_of = input.shadows,
+                           .mask_ratio = input.mask_ratio,
+                           .key_values = input.key_values.get(),
+                           .columns = input.computed,
+                           .stores = input.stores});
+      CountRowPasses(std::ssize(input.computed.empty() ? input.tokens : input.computed));
     }
     std::vector<AttentionProbabilities> attention;
     const std::vector<int> layers = keeps_attention ? AllLayers() : std::vector<int>{};
@@ -215,10 +229,13 @@ class NeuralSession : public DenoiserSession {
   using RowSpans = std::vector<std::span<const float>>;
 
   struct Input {
-    std::vector<Token> tokens;      // canvas and shadows
-    std::vector<Position> columns;  // whose hidden states the rows are read from
+    std::vector<Token> tokens;    // canvas and shadows
+    std::vector<Position> reads;  // where the hidden states of the rows are found
     std::vector<Position> shadows;
     double mask_ratio = -1;
+    std::vector<Position> computed;  // ascending; empty: everything
+    std::shared_ptr<const KeyValues> key_values;
+    bool stores = false;
   };
 
   bool is_guided() const { return options_.guidance != 0; }
@@ -240,9 +257,40 @@ class NeuralSession : public DenoiserSession {
     }
     input.tokens.resize(input.tokens.size() + input.shadows.size(), info().mask_token);
     for (Position row : pass.rows()) {
-      input.columns.push_back(network_.hyper().shift_logits ? std::max<Position>(row - 1, 0) : row);
+      input.reads.push_back(network_.hyper().shift_logits ? std::max<Position>(row - 1, 0) : row);
     }
     return input;
+  }
+
+  /// What a query computes, reuses and leaves behind. `inputs` are its sequence and, under guidance, the twin.
+  void BringStates(const Query& query, const NeuralPass& pass, std::span<Input> inputs) {
+    if (!query.shadows.empty() || query.keep_attention || query.rows.empty()) return;
+    const NeuralPass* before = query.states == nullptr ? nullptr : &Own(query.states);
+    const bool has_states = before != nullptr && before->states.front() != nullptr;
+    if (has_states) Check(before->canvas().size() == query.canvas.size(), "states of a canvas of another length");
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      Input& input = inputs[i];
+      if (has_states) {
+        input.computed = Computed(query, *before, input.reads);
+        input.key_values = before->states[i];
+      }
+      if (!query.keep_states) continue;
+      if (!has_states) input.key_values = runner_.NewKeyValues(std::ssize(query.canvas));
+      input.stores = true;
+      pass.states[i] = input.key_values;
+    }
+    if (has_states && query.keep_states) before->states = {};
+  }
+
+  static std::vector<Position> Computed(const Query& query, const NeuralPass& before, std::span<const Position> reads) {
+    std::vector<bool> is_fresh(query.canvas.size(), true);
+    for (Position position : query.stale) is_fresh[static_cast<std::size_t>(position)] = false;
+    for (Position position : reads) is_fresh[static_cast<std::size_t>(position)] = true;
+    std::vector<Position> computed;
+    for (std::size_t i = 0; i < is_fresh.size(); ++i) {
+      if (is_fresh[i] || query.canvas[i] != before.canvas()[i]) computed.push_back(static_cast<Position>(i));
+    }
+    return computed;
   }
 
   Input WithoutPrompt(Input input) const {

@@ -84,6 +84,7 @@ RunEvent Header(const Canvas& canvas, const Recipe& recipe, const Company& compa
           .temperature = company.proposal.temperature,
           .top_p = company.proposal.top_p,
           .window = recipe.window,
+          .cache = Name(recipe.cache),
           .mask_token = canvas.mask_token(),
           .canvas = {canvas.tokens().begin(), canvas.tokens().end()}};
 }

@@ -5,10 +5,15 @@
 // already; it then hands that pass on. It is used only if it promises every row that the next step reads.
 // The same holds for a step that changed nothing (schedules do that): its base pass serves again. Results
 // are the same with and without; only NFE is lower. Tested by generator_test, punt_test, conformance_test.
+//
+// Caches. What a pass does not compute again is decided here, by Recipe::cache: for base passes see StaleInBase; test
+// passes compute what they reveal and what is read, and see everything else as it was in the last base pass. Under
+// `step` base passes are exact, and so a test pass never stands in for one. Under the others it may.
 #include "generate/step.h"
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 
 #include "base/check.h"
 
@@ -29,6 +34,12 @@ std::vector<Position> Sorted(std::span<const Position> positions) {
   return sorted;
 }
 
+std::vector<Position> Union(const std::vector<Position>& a, const std::vector<Position>& b) {
+  std::vector<Position> all;
+  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(all));
+  return all;
+}
+
 bool Contains(const std::vector<Position>& sorted, std::span<const Position> ascending) {
   return std::includes(sorted.begin(), sorted.end(), ascending.begin(), ascending.end());
 }
@@ -36,8 +47,18 @@ bool Contains(const std::vector<Position>& sorted, std::span<const Position> asc
 /// The planner's window into the model during one step.
 class StepProbe : public Probe {
  public:
-  StepProbe(Meter& meter, const Canvas& canvas, const PassRef& base, std::span<const Proposal> proposals)
-      : meter_(meter), canvas_(canvas), base_(base), proposal_of_(canvas.tokens().size(), canvas.mask_token()) {
+  /// `states`: what test passes may reuse; null: they compute everything.
+  StepProbe(Meter& meter, const Canvas& canvas, const PassRef& base, const PassRef& states,
+            std::span<const Proposal> proposals)
+      : meter_(meter),
+        canvas_(canvas),
+        base_(base),
+        states_(states),
+        proposal_of_(canvas.tokens().size(), canvas.mask_token()) {
+    if (states_ != nullptr) {
+      everything_.resize(canvas.tokens().size());
+      std::iota(everything_.begin(), everything_.end(), 0);
+    }
     for (const Proposal& proposal : proposals) {
       proposal_of_[static_cast<std::size_t>(proposal.position)] = proposal.token;
     }
@@ -45,18 +66,27 @@ class StepProbe : public Probe {
 
   std::vector<PassRef> Run(std::span<const Reveal> reveals) override {
     std::vector<std::vector<Token>> canvases;
+    std::vector<std::vector<Position>> rows;
     std::vector<Query> queries;
     canvases.reserve(reveals.size());
+    rows.reserve(reveals.size());
     for (const Reveal& reveal : reveals) {
       std::vector<Token>& tokens = canvases.emplace_back(canvas_.tokens().begin(), canvas_.tokens().end());
       for (Position anchor : reveal.anchors) {
         Check(canvas_.is_masked(anchor), "a probe reveals a position that is not masked");
         tokens[static_cast<std::size_t>(anchor)] = proposal_of_[static_cast<std::size_t>(anchor)];
       }
-      queries.push_back({.canvas = tokens, .rows = reveal.rows, .kind = PassKind::kTest, .base = base_.get()});
+      std::vector<Position>& asked = rows.emplace_back(Sorted(reveal.rows));
+      if (states_ == nullptr) asked = Union(asked, Sorted(reveal.spare));
+      queries.push_back({.canvas = tokens,
+                         .rows = asked,
+                         .kind = PassKind::kTest,
+                         .base = base_.get(),
+                         .states = states_.get(),
+                         .stale = everything_});
     }
     std::vector<PassRef> passes = meter_.Forward(queries);
-    for (std::size_t i = 0; i < passes.size(); ++i) runs_.push_back({passes[i], Sorted(reveals[i].rows)});
+    for (std::size_t i = 0; i < passes.size(); ++i) runs_.push_back({passes[i], std::move(rows[i])});
     return passes;
   }
 
@@ -96,6 +126,8 @@ class StepProbe : public Probe {
   Meter& meter_;
   const Canvas& canvas_;
   const PassRef& base_;
+  const PassRef& states_;
+  std::vector<Position> everything_;
   std::vector<Token> proposal_of_;
   std::vector<Ran> runs_;
 };
@@ -107,10 +139,31 @@ struct BaseRows {
   bool attention = false;
 };
 
-PassRef Predict(Meter& meter, const RunState& state, const BaseRows& asked, bool* was_free) {
-  // A pass that was run as a test has neither shadows nor attention.
+/// Whether it is time for a base pass that computes everything.
+bool MustRefresh(const CachePolicy& cache, const RunState& state) {
+  if (!cache.reuses_in_base() || state.states == nullptr) return true;
+  if (cache.is_by_window() && state.scope_start_step == state.step) return true;
+  return cache.refresh > 0 && state.step - state.refresh_step >= cache.refresh;
+}
+
+/// The positions that a base pass need not compute again.
+std::vector<Position> StaleInBase(const CachePolicy& cache, const RunState& state, std::span<const Position> scope) {
+  std::vector<Position> stale;
+  for (Position position = 0; position < static_cast<Position>(state.canvas.length()); ++position) {
+    const bool is_stale = cache.kind == CacheKind::kSettled  ? !state.canvas.is_masked(position)
+                          : cache.kind == CacheKind::kPrefix ? position < scope.front()
+                                                             : !std::binary_search(scope.begin(), scope.end(), position);
+    if (is_stale) stale.push_back(position);
+  }
+  return stale;
+}
+
+PassRef Predict(Meter& meter, const CachePolicy& cache, RunState& state, std::span<const Position> scope,
+                const BaseRows& asked, bool* was_free) {
+  const bool refreshes = MustRefresh(cache, state);
+  // A pass that was run as a test has neither shadows nor attention, and reused what is to be refreshed.
   *was_free = state.next_base != nullptr && asked.shadows.empty() && !asked.attention &&
-              Contains(state.next_base_rows, asked.rows);
+              Contains(state.next_base_rows, asked.rows) && !(cache.reuses_in_base() && refreshes);
   if (*was_free) {
     const std::span<const Token> seen = state.next_base->canvas();
     Check(std::equal(seen.begin(), seen.end(), state.canvas.tokens().begin(), state.canvas.tokens().end()),
@@ -121,12 +174,19 @@ PassRef Predict(Meter& meter, const RunState& state, const BaseRows& asked, bool
   for (std::size_t i = 0; i < asked.shadows.size(); ++i) {
     rows.push_back(static_cast<Position>(state.canvas.tokens().size() + i));
   }
+  const std::vector<Position> stale = refreshes ? std::vector<Position>{} : StaleInBase(cache, state, scope);
   const Query query{.canvas = state.canvas.tokens(),
                     .rows = rows,
                     .kind = PassKind::kBase,
                     .shadows = asked.shadows,
-                    .keep_attention = asked.attention};
-  return meter.Forward({&query, 1}).front();
+                    .keep_attention = asked.attention,
+                    .keep_states = cache.kind != CacheKind::kNone,
+                    .states = state.states.get(),
+                    .stale = stale};
+  PassRef base = meter.Forward({&query, 1}).front();
+  if (query.keep_states) state.states = base;
+  if (refreshes) state.refresh_step = state.step;
+  return base;
 }
 
 std::vector<ShadowProb> ReadShadows(Meter& meter, const Canvas& canvas, const PassRef& base) {
@@ -210,10 +270,10 @@ void RankAndSplit(const Canvas& canvas, std::vector<Proposal>& proposals, std::v
 }
 
 /// What the next step may start from instead of a forward pass.
-void KeepNextBase(RunState& state, const Plan& plan, const StepProbe& probe, const PassRef& base,
-                  const std::vector<Position>& rows) {
+void KeepNextBase(RunState& state, const CachePolicy& cache, const Plan& plan, const StepProbe& probe,
+                  const PassRef& base, const std::vector<Position>& rows) {
   const bool unchanged = plan.commit.empty() && plan.remask.empty();
-  state.next_base = unchanged ? base : plan.next_base;
+  state.next_base = unchanged ? base : cache.kind == CacheKind::kStep ? nullptr : plan.next_base;
   if (state.next_base != nullptr) state.next_base_rows = unchanged ? rows : probe.RowsOf(plan.next_base);
 }
 
@@ -254,7 +314,7 @@ StepOutcome TakeStep(Meter& meter, const Recipe& recipe, RunState& state) {
   const StreamKey key{recipe.seed, recipe.sample, static_cast<std::uint64_t>(state.step)};
   StepOutcome outcome;
 
-  const PassRef base = Predict(meter, state, asked, &outcome.base_was_free);
+  const PassRef base = Predict(meter, recipe.cache, state, scope, asked, &outcome.base_was_free);
   if (needs.divergence_history > 0) WatchDivergences(meter, state, base, masked, needs.divergence_history);
 
   outcome.proposals = recipe.proposer->Propose(meter.session(), base, asked.rows, key);
@@ -267,7 +327,7 @@ StepOutcome TakeStep(Meter& meter, const Recipe& recipe, RunState& state) {
   std::vector<float> attention;
   if (needs.attention_maps) attention = ReadAttention(meter, base);
 
-  StepProbe probe(meter, state.canvas, base, outcome.proposals);
+  StepProbe probe(meter, state.canvas, base, state.states, outcome.proposals);
   outcome.plan = recipe.planner->Decide({.canvas = state.canvas,
                                          .scope = scope,
                                          .scope_step = state.step - state.scope_start_step,
@@ -278,7 +338,7 @@ StepOutcome TakeStep(Meter& meter, const Recipe& recipe, RunState& state) {
                                          .key = key,
                                          .probe = probe});
 
-  KeepNextBase(state, outcome.plan, probe, base, asked.rows);
+  KeepNextBase(state, recipe.cache, outcome.plan, probe, base, asked.rows);
   Apply(state, outcome);
   if (needs.divergence_history > 0) state.previous_base = base;
   ++state.step;

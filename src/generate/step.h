@@ -21,6 +21,8 @@ struct RunState {
   PassRef next_base;                     // a pass over exactly this canvas, if one was run already
   std::vector<Position> next_base_rows;  // the rows it promises
   PassRef previous_base;                 // of the step before, for planners that watch predictions settle
+  PassRef states;                        // the last pass that kept its states for others, if a cache wants it
+  int refresh_step = -1;                 // the last step whose base pass computed everything
 };
 
 struct StepOutcome {

@@ -66,6 +66,7 @@ OrderedJson ToJson(const RunEvent& run) {
           {"temperature", Number(run.temperature)},
           {"top_p", Number(run.top_p)},
           {"window", run.window},
+          {"cache", run.cache},
           {"mask_token", run.mask_token},
           {"canvas", run.canvas}};
 }

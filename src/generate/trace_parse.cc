@@ -40,6 +40,8 @@ class Fields {
     return RealOf(At(name), name, min);
   }
 
+  bool Has(const char* name) const { return object_.contains(name); }
+
   const std::string& Text(const char* name) const {
     const Json& value = At(name);
     if (!value.is_string()) Mistyped(name, "a string", value);
@@ -159,6 +161,7 @@ TraceEvent GetRun(const Fields& fields) {
   run.temperature = fields.Real("temperature", 0);
   run.top_p = fields.Real("top_p", 0);
   run.window = fields.Integer<int>("window");
+  run.cache = fields.Has("cache") ? fields.Text("cache") : "none";  // older files have none
   run.mask_token = fields.Integer<Token>("mask_token");
   run.canvas = fields.Integers<Token>("canvas");
   if (run.canvas.empty()) fields.Fail("'canvas' is empty");

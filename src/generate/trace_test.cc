@@ -34,6 +34,7 @@ void ExpectEqual(const RunEvent& a, const RunEvent& b) {
   EXPECT_EQ(a.temperature, b.temperature);
   EXPECT_EQ(a.top_p, b.top_p);
   EXPECT_EQ(a.window, b.window);
+  EXPECT_EQ(a.cache, b.cache);
   EXPECT_EQ(a.mask_token, b.mask_token);
   EXPECT_EQ(a.canvas, b.canvas);
 }
@@ -134,7 +135,7 @@ TEST(TraceJson, RoundTripsRandomEvents) {
 
 TEST(TraceJson, HasTheDocumentedShape) {
   EXPECT_EQ(kRun, R"({"event":"run","version":1,"model":"m","planner":"p","score":"s","seed":0,"sample":0,)"
-                  R"("temperature":0.0,"top_p":1.0,"window":0,"mask_token":9,"canvas":[9,1,9]})");
+                  R"("temperature":0.0,"top_p":1.0,"window":0,"cache":"none","mask_token":9,"canvas":[9,1,9]})");
   EXPECT_EQ(kRound, R"({"event":"round","step":4,"level":1,"epsilon":0.0,"anchors":[0],"tests":[2,1],)"
                     R"("divergences":[0.5,0.25],"kept":[false,true]})");
   EXPECT_EQ(kCommit, R"({"event":"commit","step":4,"positions":[0],"tokens":[3],"confidence":[0.5],"remasked":[],)"

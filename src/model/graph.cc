@@ -7,9 +7,9 @@
 
 namespace punt {
 
-std::int64_t GraphShape::tokens() const {
+std::int64_t GraphShape::columns() const {
   std::int64_t sum = 0;
-  for (const SequenceShape& sequence : sequences) sum += sequence.tokens;
+  for (const SequenceShape& sequence : sequences) sum += sequence.columns;
   return sum;
 }
 
@@ -21,34 +21,38 @@ std::int64_t GraphShape::rows() const {
 
 std::size_t GraphNodes(const Hyperparameters& hyper, const GraphShape& shape) {
   const auto layers = static_cast<std::size_t>(hyper.layers);
-  return 256 + layers * (96 + 4 * static_cast<std::size_t>(hyper.experts_used) + 24 * shape.sequences.size());
+  return 256 + layers * (96 + 4 * static_cast<std::size_t>(hyper.experts_used) + 40 * shape.sequences.size());
 }
 
-/// Neighbouring sequences with the same number of queries and keys: one batched product for all of them.
+/// Neighbouring sequences with the same number of queries and keys: one batched product for all of them. Those with a
+/// mask or stored keys run alone.
 struct Graph::Run {
   std::size_t first = 0;
   std::int64_t sequences = 0;
   std::int64_t queries = 0;  // of each
   std::int64_t keys = 0;
+  std::int64_t columns = 0;  // with new keys
   std::int64_t first_query = 0;
-  std::int64_t first_key = 0;
+  std::int64_t first_column = 0;
   ggml_tensor* mask = nullptr;
+  bool is_alone = false;
 };
 
 Graph::Graph(ggml_context* context, const Hyperparameters& hyper, const Weights& weights, const GraphShape& shape)
     : context_(context), hyper_(hyper), table_(weights.table), linear_(weights.linear), shape_(shape) {
-  inputs_.tokens = Input(GGML_TYPE_I32, shape.tokens(), 1, "tokens");
+  inputs_.tokens = Input(GGML_TYPE_I32, shape.columns(), 1, "tokens");
   inputs_.asked = Input(GGML_TYPE_I32, shape.rows(), 1, "asked");
   if (hyper.rope != RopeStyle::kNone || table_.Find("position_embd.weight") != nullptr) {
-    inputs_.positions = Input(GGML_TYPE_I32, shape.tokens(), 1, "positions");
+    inputs_.positions = Input(GGML_TYPE_I32, shape.columns(), 1, "positions");
     inputs_.asked_positions = Input(GGML_TYPE_I32, shape.rows(), 1, "asked_positions");
   }
-  if (hyper.token_types > 0) inputs_.types = Input(GGML_TYPE_I32, shape.tokens(), 1, "types");
-  if (hyper.token_dropout) inputs_.scales = Input(GGML_TYPE_F32, 1, shape.tokens(), "scales");
+  if (hyper.token_types > 0) inputs_.types = Input(GGML_TYPE_I32, shape.columns(), 1, "types");
+  if (hyper.token_dropout) inputs_.scales = Input(GGML_TYPE_F32, 1, shape.columns(), "scales");
   for (const SequenceShape& sequence : shape.sequences) {
     const bool masked = sequence.is_masked;
-    inputs_.masks.push_back(masked ? Input(GGML_TYPE_F32, sequence.tokens, sequence.tokens, "mask") : nullptr);
-    inputs_.asked_masks.push_back(masked ? Input(GGML_TYPE_F32, sequence.tokens, sequence.rows, "asked_mask")
+    inputs_.places.push_back(sequence.is_partial() ? Input(GGML_TYPE_I32, sequence.columns, 1, "places") : nullptr);
+    inputs_.masks.push_back(masked ? Input(GGML_TYPE_F16, sequence.tokens, sequence.columns, "mask") : nullptr);
+    inputs_.asked_masks.push_back(masked ? Input(GGML_TYPE_F16, sequence.tokens, sequence.rows, "asked_mask")
                                          : nullptr);
   }
 }
@@ -131,27 +135,25 @@ ggml_tensor* Graph::Attend(ggml_tensor* q, ggml_tensor* k, ggml_tensor* v) {
   const auto finish = [&] {
     if (run.sequences == 0) return;
     ggml_tensor* attended = AttendRun(run, q, k, v);
-    all = all == nullptr ? attended : ggml_concat(context_, all, attended, 1);
+    if (attended != nullptr) all = all == nullptr ? attended : ggml_concat(context_, all, attended, 1);
     run.first_query += run.sequences * run.queries;
-    run.first_key += run.sequences * run.keys;
+    run.first_column += run.sequences * run.columns;
     run.sequences = 0;
   };
   for (std::size_t i = 0; i < shape_.sequences.size(); ++i) {
     const SequenceShape& sequence = shape_.sequences[i];
-    const std::int64_t queries = selects ? sequence.rows : sequence.tokens;
-    // A mask belongs to one sequence, so masked ones run alone.
-    const bool joins = run.sequences > 0 && run.queries == queries && run.keys == sequence.tokens &&
-                       run.mask == nullptr && !sequence.is_masked;
-    if (!joins) finish();
-    if (queries == 0) {  // nothing asked of this one: its keys are skipped
-      run.first_key += sequence.tokens;
-      continue;
-    }
+    const std::int64_t queries = selects ? sequence.rows : sequence.columns;
+    const bool is_alone = sequence.is_masked || sequence.stored != nullptr;
+    const bool joins = run.sequences > 0 && run.queries == queries && run.keys == sequence.tokens && !run.is_alone &&
+                       !is_alone;
     if (!joins) {
+      finish();
       run.first = i;
       run.queries = queries;
       run.keys = sequence.tokens;
+      run.columns = sequence.columns;
       run.mask = selects ? inputs_.asked_masks[i] : inputs_.masks[i];
+      run.is_alone = is_alone;
     }
     run.sequences += 1;
   }
@@ -160,6 +162,23 @@ ggml_tensor* Graph::Attend(ggml_tensor* q, ggml_tensor* k, ggml_tensor* v) {
   return all;
 }
 
+/// The keys or values of all tokens of a sequence that runs alone, [head_dim, kv_heads, tokens].
+ggml_tensor* Graph::JoinStored(const Run& run, ggml_tensor* fresh, ggml_tensor* stored) {
+  const SequenceShape& sequence = shape_.sequences[run.first];
+  ggml_tensor* columns = ggml_view_2d(context_, fresh, fresh->ne[0] * fresh->ne[1], run.columns, fresh->nb[2],
+                                      fresh->nb[2] * static_cast<std::size_t>(run.first_column));
+  ggml_tensor* all = nullptr;
+  if (!sequence.is_partial()) {
+    all = ggml_cpy(context_, columns, stored);
+  } else {
+    ggml_tensor* before = sequence.stores ? stored : ggml_dup(context_, stored);
+    all = ggml_set_rows(context_, before, columns, inputs_.places[run.first]);
+  }
+  if (sequence.stores) side_effects_.push_back(all);
+  return ggml_reshape_3d(context_, all, fresh->ne[0], fresh->ne[1], run.keys);
+}
+
+/// [head_dim * H, queries of the run]; null where nothing is asked of it.
 ggml_tensor* Graph::AttendRun(const Run& run, ggml_tensor* q, ggml_tensor* k, ggml_tensor* v) {
   // [head_dim, heads, N] -> this run's [head_dim, heads, tokens, sequences] -> [head_dim, tokens, heads, sequences]
   const auto part = [&](ggml_tensor* x, std::int64_t first, std::int64_t count) {
@@ -168,13 +187,20 @@ ggml_tensor* Graph::AttendRun(const Run& run, ggml_tensor* q, ggml_tensor* k, gg
                      x->nb[2] * static_cast<std::size_t>(count), x->nb[2] * static_cast<std::size_t>(first));
     return ggml_permute(context_, view, 0, 2, 1, 3);
   };
+  std::int64_t first_key = run.first_column;
+  if (const KeyValues* stored = shape_.sequences[run.first].stored) {
+    k = JoinStored(run, k, stored->keys(layer_));
+    v = JoinStored(run, v, stored->values(layer_));
+    first_key = 0;
+  }
+  if (run.queries == 0) return nullptr;
   ggml_tensor* queries = part(q, run.first_query, run.queries);
-  ggml_tensor* keys = part(k, run.first_key, run.keys);
-  ggml_tensor* values = part(v, run.first_key, run.keys);
+  ggml_tensor* keys = part(k, first_key, run.keys);
+  ggml_tensor* values = part(v, first_key, run.keys);
   const float scale = 1.0f / std::sqrt(static_cast<float>(hyper_.head_dim));
 
-  if (shape_.fused_attention && run.mask == nullptr && !KeepsAttention()) {
-    ggml_tensor* fused = ggml_flash_attn_ext(context_, queries, keys, values, nullptr, scale, 0.0f, 0.0f);
+  if (shape_.fused_attention && !KeepsAttention()) {
+    ggml_tensor* fused = ggml_flash_attn_ext(context_, queries, keys, values, run.mask, scale, 0.0f, 0.0f);
     ggml_prec_set_acc(fused, GGML_PREC_F32);
     return ggml_reshape_2d(context_, fused, hyper_.query_dim(), run.queries * run.sequences);
   }

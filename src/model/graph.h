@@ -1,11 +1,11 @@
 // The vocabulary in which architectures are written: a graph under construction over the tensors of a network.
 //
-// Activations are [D, N] in ggml's order (a column per token), N = the tokens of all sequences of the batch, one
+// Activations are [D, N] in ggml's order (a column per token), N = the columns of all sequences of the batch, one
 // after the other. Everything but attention acts on columns; attention stays within a sequence. In the last layer
 // only the rows that were asked for go on: Asked() picks them from keys' rows, and what follows is [D, R].
 //
-// Keys and values are kept token by token ([head_dim * kv_heads] contiguous per token), so that a later pass can
-// bring the keys and values of an earlier one along by rows.
+// A pass may compute some columns of a sequence only, and take the keys and values of the others from an earlier pass:
+// see key_values.h. Columns are then those that are computed, and attention joins their keys with the stored ones.
 #pragma once
 
 #include <ggml.h>
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "model/hyperparameters.h"
+#include "model/key_values.h"
 #include "model/linear.h"
 #include "model/tensor_table.h"
 
@@ -25,9 +26,14 @@ namespace punt {
 
 /// One sequence's share of a batch. Equal shapes make equal graphs.
 struct SequenceShape {
-  std::int64_t tokens = 0;
-  std::int64_t rows = 0;   // rows asked
-  bool is_masked = false;  // attention is restricted by a mask, given as an input
+  std::int64_t tokens = 0;   // which are the keys
+  std::int64_t columns = 0;  // tokens that are computed; fewer than all where the others' keys and values are stored
+  std::int64_t rows = 0;     // rows asked
+  bool is_masked = false;    // attention is restricted by a mask, given as an input
+  const KeyValues* stored = nullptr;  // of this sequence, read where columns are missing
+  bool stores = false;                // and what is computed goes there
+
+  bool is_partial() const { return columns < tokens; }
 
   bool operator==(const SequenceShape&) const = default;
 };
@@ -40,7 +46,7 @@ struct GraphShape {
   bool keeps_experts = false;         // the experts chosen can be read after a run
 
   bool operator==(const GraphShape&) const = default;
-  std::int64_t tokens() const;
+  std::int64_t columns() const;
   std::int64_t rows() const;
 };
 
@@ -52,7 +58,8 @@ struct GraphInputs {
   ggml_tensor* scales = nullptr;           // f32 [1, N], factors of the embeddings
   ggml_tensor* asked = nullptr;            // i32 [R], columns to go on with
   ggml_tensor* asked_positions = nullptr;  // i32 [R]
-  std::vector<ggml_tensor*> masks;         // per sequence: f32 [keys, queries] or null
+  std::vector<ggml_tensor*> places;        // per sequence: i32 [columns], their tokens, or null where all are computed
+  std::vector<ggml_tensor*> masks;         // per sequence: f16 [keys, queries] or null
   std::vector<ggml_tensor*> asked_masks;   // the same for the rows asked, in the last layer
 };
 
@@ -117,12 +124,15 @@ class Graph {
     ggml_tensor* experts = nullptr;
   };
   const std::vector<ExpertMap>& expert_maps() const { return expert_maps_; }
+  /// Nodes that no result depends on: they write into KeyValues.
+  const std::vector<ggml_tensor*>& side_effects() const { return side_effects_; }
 
  private:
   struct Run;  // neighbouring sequences of one shape
   bool SelectsRows() const;
   bool KeepsAttention() const;
   ggml_tensor* AttendRun(const Run& run, ggml_tensor* q, ggml_tensor* k, ggml_tensor* v);
+  ggml_tensor* JoinStored(const Run& run, ggml_tensor* fresh, ggml_tensor* stored);
   ggml_tensor* Input(ggml_type type, std::int64_t ne0, std::int64_t ne1, const char* name);
   ggml_tensor* Product(ggml_tensor* x, std::string_view name);
 
@@ -134,6 +144,7 @@ class Graph {
   GraphInputs inputs_;
   std::vector<AttentionMap> attention_maps_;
   std::vector<ExpertMap> expert_maps_;
+  std::vector<ggml_tensor*> side_effects_;
   std::map<std::pair<ggml_tensor*, bool>, ggml_tensor*> laid_out_;  // by rows, and for blocks or not
   std::int64_t layer_ = -1;
 };

@@ -72,6 +72,12 @@ class GraphStore {
     }
   }
 
+  /// Forgets all graphs: what they refer to may go.
+  void Clear() {
+    kept_.clear();
+    current_ = nullptr;
+  }
+
   std::size_t bytes() const {
     std::size_t sum = 0;
     for (ggml_backend_t backend : backends_) {
@@ -99,7 +105,7 @@ class GraphStore {
       t->buffer = nullptr;
     }
     if (!ggml_backend_sched_alloc_graph(scheduler_.get(), built.graph)) {
-      throw Error(ErrorCode::kFailed, fmt::format("no memory for a forward pass over {} tokens", built.shape.tokens()));
+      throw Error(ErrorCode::kFailed, fmt::format("no memory for a forward pass over {} tokens", built.shape.columns()));
     }
     current_ = &built;
   }
@@ -131,9 +137,17 @@ const float* FindNotFinite(std::span<const float> values) {
   return &*std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
 }
 
-Position PositionOf(const Sequence& sequence, std::int64_t column) {
+/// Where a token stands: its index, or for a shadow the index of what it shadows.
+Position PositionOf(const Sequence& sequence, std::int64_t token) {
   const std::int64_t real = std::ssize(sequence.tokens) - std::ssize(sequence.shadow_of);
-  return column < real ? static_cast<Position>(column) : sequence.shadow_of[static_cast<std::size_t>(column - real)];
+  return token < real ? static_cast<Position>(token) : sequence.shadow_of[static_cast<std::size_t>(token - real)];
+}
+
+std::vector<Position> ColumnsOf(const Sequence& sequence) {
+  if (!sequence.columns.empty()) return {sequence.columns.begin(), sequence.columns.end()};
+  std::vector<Position> all(sequence.tokens.size());
+  std::iota(all.begin(), all.end(), 0);
+  return all;
 }
 
 bool Sees(const Sequence& sequence, std::int64_t block, std::int64_t query, std::int64_t key) {
@@ -154,9 +168,7 @@ class NetworkRunner::Impl {
   std::vector<float> Hidden(std::span<const Sequence> sequences, std::span<const int> attention_layers,
                             std::vector<AttentionProbabilities>* attention) {
     GraphShape shape;
-    for (const Sequence& s : sequences) {
-      shape.sequences.push_back({.tokens = std::ssize(s.tokens), .rows = std::ssize(s.rows), .is_masked = IsMasked(s)});
-    }
+    for (const Sequence& s : sequences) shape.sequences.push_back(ShapeOf(s));
     shape.fused_attention = options_.fused_attention;
     shape.keeps_experts = options_.keeps_experts;
     shape.attention_layers.assign(attention_layers.begin(), attention_layers.end());
@@ -191,9 +203,24 @@ class NetworkRunner::Impl {
     }
   }
 
+  std::shared_ptr<const KeyValues> NewKeyValues(std::int64_t tokens) {
+    const auto is_free = [](const auto& each) { return each.use_count() == 1; };
+    for (const auto& each : key_values_) {
+      if (is_free(each) && each->tokens() == tokens) return each;
+    }
+    if (std::erase_if(key_values_, is_free) > 0) bodies_.Clear();
+    key_values_.push_back(std::make_shared<KeyValues>(network_.hyper(), tokens,
+                                                      ggml_backend_get_default_buffer_type(backends_.front().get())));
+    return key_values_.back();
+  }
+
   const std::vector<ChosenExperts>& experts() const { return experts_; }
 
-  std::size_t compute_bytes() const { return bodies_.bytes() + heads_.bytes(); }
+  std::size_t compute_bytes() const {
+    std::size_t sum = bodies_.bytes() + heads_.bytes();
+    for (const auto& each : key_values_) sum += each->bytes();
+    return sum;
+  }
 
  private:
   std::vector<std::unique_ptr<ggml_backend, BackendDelete>> OpenBackends(const NetworkRunnerOptions& options) {
@@ -233,6 +260,19 @@ class NetworkRunner::Impl {
     return !s.shadow_of.empty() || (block > 0 && std::ssize(s.tokens) > block);
   }
 
+  SequenceShape ShapeOf(const Sequence& s) const {
+    const auto tokens = std::ssize(s.tokens);
+    const bool is_partial = !s.columns.empty() && std::ssize(s.columns) < tokens;
+    Check(s.key_values == nullptr ? !is_partial && !s.stores : s.key_values->tokens() == tokens && s.shadow_of.empty(),
+          "a sequence with keys and values of another");
+    return {.tokens = tokens,
+            .columns = is_partial ? std::ssize(s.columns) : tokens,
+            .rows = std::ssize(s.rows),
+            .is_masked = IsMasked(s),
+            .stored = is_partial || s.stores ? s.key_values : nullptr,
+            .stores = s.stores};
+  }
+
   std::unique_ptr<Built> NewGraph(const GraphShape& shape, std::size_t nodes) const {
     auto built = std::make_unique<Built>();
     built->shape = shape;
@@ -256,6 +296,7 @@ class NetworkRunner::Impl {
       x = ggml_get_rows(built->context.get(), x, graph.inputs().asked);
     }
     ggml_set_output(x);
+    for (ggml_tensor* stored : graph.side_effects()) ggml_build_forward_expand(built->graph, stored);
     ggml_build_forward_expand(built->graph, x);
     built->output = x;
     built->inputs = graph.inputs();
@@ -281,19 +322,20 @@ class NetworkRunner::Impl {
     std::vector<float> scales;
     std::int64_t first = 0;
     for (const Sequence& s : sequences) {
-      tokens.insert(tokens.end(), s.tokens.begin(), s.tokens.end());
-      for (std::int64_t i = 0; i < std::ssize(s.tokens); ++i) positions.push_back(PositionOf(s, i));
-      if (s.types.empty()) {
-        types.resize(tokens.size(), 0);
-      } else {
-        types.insert(types.end(), s.types.begin(), s.types.end());
+      const std::vector<Position> columns = ColumnsOf(s);
+      for (Position column : columns) {
+        tokens.push_back(s.tokens[static_cast<std::size_t>(column)]);
+        positions.push_back(PositionOf(s, column));
+        types.push_back(s.types.empty() ? 0 : s.types[static_cast<std::size_t>(column)]);
       }
       for (Position row : s.rows) {
-        asked.push_back(static_cast<std::int32_t>(first + row));
+        const auto at = std::lower_bound(columns.begin(), columns.end(), row);
+        Check(at != columns.end() && *at == row, "a row asked of a column that is not computed");
+        asked.push_back(static_cast<std::int32_t>(first + (at - columns.begin())));
         asked_positions.push_back(PositionOf(s, row));
       }
-      if (network_.hyper().token_dropout) AppendScales(s, scales);
-      first += std::ssize(s.tokens);
+      if (network_.hyper().token_dropout) AppendScales(s, columns, scales);
+      first += std::ssize(columns);
     }
     SetInput(inputs.tokens, tokens);
     SetInput(inputs.positions, positions);
@@ -302,34 +344,39 @@ class NetworkRunner::Impl {
     SetInput(inputs.asked, asked);
     SetInput(inputs.asked_positions, asked_positions);
     for (std::size_t i = 0; i < sequences.size(); ++i) {
+      const std::vector<Position> columns = ColumnsOf(sequences[i]);
+      SetInput(inputs.places[i], std::vector<std::int32_t>(columns.begin(), columns.end()));
       if (!IsMasked(sequences[i])) continue;
-      std::vector<Position> all(sequences[i].tokens.size());
-      std::iota(all.begin(), all.end(), 0);
-      SetInput(inputs.masks[i], Mask(sequences[i], all));
+      SetInput(inputs.masks[i], Mask(sequences[i], columns));
       SetInput(inputs.asked_masks[i], Mask(sequences[i], sequences[i].rows));
     }
   }
 
-  std::vector<float> Mask(const Sequence& sequence, std::span<const Position> queries) const {
+  std::vector<ggml_fp16_t> Mask(const Sequence& sequence, std::span<const Position> queries) const {
     const std::int64_t block = Block(sequence);
-    std::vector<float> mask;
+    const ggml_fp16_t open = ggml_fp32_to_fp16(0);
+    const ggml_fp16_t closed = ggml_fp32_to_fp16(-std::numeric_limits<float>::infinity());
+    std::vector<ggml_fp16_t> mask;
     mask.reserve(queries.size() * sequence.tokens.size());
     for (Position query : queries) {
       for (std::int64_t key = 0; key < std::ssize(sequence.tokens); ++key) {
-        mask.push_back(Sees(sequence, block, query, key) ? 0.0f : -std::numeric_limits<float>::infinity());
+        mask.push_back(Sees(sequence, block, query, key) ? open : closed);
       }
     }
     return mask;
   }
 
   /// Token dropout: zero for masks, one factor for all other tokens. Shadows do not count.
-  void AppendScales(const Sequence& s, std::vector<float>& scales) const {
+  void AppendScales(const Sequence& s, std::span<const Position> columns, std::vector<float>& scales) const {
     const auto real = s.tokens.first(s.tokens.size() - s.shadow_of.size());
     const auto masked = static_cast<double>(std::count(real.begin(), real.end(), network_.mask_token()));
     const double ratio = s.mask_ratio >= 0 ? s.mask_ratio : masked / static_cast<double>(real.size());
     // Where everything is masked nothing is scaled.
     const double factor = ratio < 1 ? kKeptInTraining / (1 - ratio) : 0;
-    for (Token token : s.tokens) scales.push_back(token == network_.mask_token() ? 0.0f : static_cast<float>(factor));
+    for (Position column : columns) {
+      const bool is_mask = s.tokens[static_cast<std::size_t>(column)] == network_.mask_token();
+      scales.push_back(is_mask ? 0.0f : static_cast<float>(factor));
+    }
   }
 
   static std::vector<AttentionProbabilities> ReadAttention(const Built& built) {
@@ -368,6 +415,7 @@ class NetworkRunner::Impl {
   const NetworkRunnerOptions options_;
   std::unique_ptr<ggml_threadpool, ThreadpoolDelete> pool_;
   std::vector<std::unique_ptr<ggml_backend, BackendDelete>> backends_;
+  std::vector<std::shared_ptr<const KeyValues>> key_values_;  // graphs point to them: they go after bodies_
   GraphStore bodies_;
   GraphStore heads_;
   std::vector<ChosenExperts> experts_;
@@ -383,6 +431,10 @@ std::vector<float> NetworkRunner::Hidden(std::span<const Sequence> sequences, st
 }
 
 void NetworkRunner::Logits(std::span<const float> hidden, std::span<float> logits) { impl_->Logits(hidden, logits); }
+
+std::shared_ptr<const KeyValues> NetworkRunner::NewKeyValues(std::int64_t tokens) {
+  return impl_->NewKeyValues(tokens);
+}
 
 const std::vector<ChosenExperts>& NetworkRunner::experts() const { return impl_->experts(); }
 

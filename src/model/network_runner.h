@@ -21,6 +21,12 @@ struct Sequence {
   std::span<const Token> types = {};    // segments; empty: all 0
   double mask_ratio = -1;               // for token dropout; -1: the sequence's own share of masks
   std::int64_t attention_block = -1;    // block-causal attention; 0: all see all; -1: the network's own
+  // Keys and values of this sequence, of as many tokens (no shadows, no attention kept). With `columns`, only those
+  // tokens are computed, ascending, all of `rows` among them, and the keys and values of the others are taken from here.
+  // With `stores`, those that are computed are left here.
+  const KeyValues* key_values = nullptr;
+  std::span<const Position> columns = {};  // empty: all
+  bool stores = false;
 };
 // A shadow stands at the position of a token and sees every token but that one; no token sees a shadow, and no shadow
 // another. Its row is what the model says of a position when the token there is hidden from that row alone.
@@ -62,10 +68,13 @@ class NetworkRunner {
   /// Logits of hidden rows; logits.size() / V == hidden.size() / D. Throws Error when they are not finite.
   void Logits(std::span<const float> hidden, std::span<float> logits);
 
+  /// Memory for the keys and values of a sequence of so many tokens, not set. Given back when the last owner drops it.
+  std::shared_ptr<const KeyValues> NewKeyValues(std::int64_t tokens);
+
   /// What the routers chose in the last call of Hidden, layer by layer; empty unless options.keeps_experts.
   const std::vector<ChosenExperts>& experts() const;
 
-  /// Bytes held for activations.
+  /// Bytes held for activations, and for keys and values.
   std::size_t compute_bytes() const;
 
  private:

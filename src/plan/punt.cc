@@ -164,7 +164,7 @@ double PuntPlanner::Epsilon(double fraction) const {
 std::vector<Ranks> PuntPlanner::Test(const StepView& view, int level, const std::vector<Split>& splits,
                                      Search& search) const {
   const double epsilon = Epsilon(view.fraction());
-  std::vector<std::vector<Position>> rows;
+  std::vector<std::vector<Position>> spare;
   std::vector<Round> rounds;
   for (const Split& split : splits) {
     rounds.push_back({.level = level,
@@ -172,10 +172,10 @@ std::vector<Ranks> PuntPlanner::Test(const StepView& view, int level, const std:
                       .tests = PositionsAt(view, split.tests),
                       .epsilon = epsilon});
     // A next base pass would have to give the rows of everything that is still masked then.
-    rows.push_back(free_base_ ? PositionsAt(view, Without(AllRanks(view), split.anchors)) : rounds.back().tests);
+    spare.push_back(free_base_ ? PositionsAt(view, Without(AllRanks(view), split.anchors)) : std::vector<Position>{});
   }
   std::vector<Probe::Reveal> reveals;
-  for (std::size_t i = 0; i < splits.size(); ++i) reveals.push_back({rounds[i].anchors, rows[i]});
+  for (std::size_t i = 0; i < splits.size(); ++i) reveals.push_back({rounds[i].anchors, rounds[i].tests, spare[i]});
   const std::vector<PassRef> passes = view.probe.Run(reveals);
 
   std::vector<Ranks> survivors(splits.size());

@@ -1,0 +1,50 @@
+#include "punt/cache.h"
+
+#include <fmt/ranges.h>
+
+#include <vector>
+
+#include "base/check.h"
+
+namespace punt {
+namespace {
+
+const ParamRow kSettledParams[] = {
+    {"refresh", ParamKind::kInteger, "8", "steps after which a base pass computes everything again", 1, 1e9},
+};
+const ParamRow kWindowParams[] = {
+    {"refresh", ParamKind::kInteger, "0", "the same within a window; 0: only when one is entered", 0, 1e9},
+};
+
+const CacheRow kRows[] = {
+    {"none", "every pass computes every position", {}},
+    {"step", "test passes compute only what they reveal and what is read", {}},
+    {"settled", "as step; base passes compute masks and what was committed since", kSettledParams},
+    {"prefix", "as step; base passes compute from the current window on", kWindowParams},
+    {"dual", "as step; base passes compute the current window only", kWindowParams},
+};
+
+}  // namespace
+
+std::span<const CacheRow> CacheRows() { return kRows; }
+
+CachePolicy ParseCachePolicy(std::string_view text) {
+  const Spec spec = ParseSpec(text);
+  std::vector<std::string_view> names;
+  for (const CacheRow& row : kRows) {
+    names.push_back(row.name);
+    if (row.name != spec.name) continue;
+    const Params params(spec, row.params, fmt::format("cache {}", row.name));
+    CachePolicy policy{.kind = static_cast<CacheKind>(&row - kRows)};
+    if (policy.reuses_in_base()) policy.refresh = params.Integer("refresh");
+    return policy;
+  }
+  BadInput("unknown cache '{}'; valid: {}", spec.name, fmt::join(names, ", "));
+}
+
+std::string Name(const CachePolicy& policy) {
+  const std::string_view name = kRows[static_cast<std::size_t>(policy.kind)].name;
+  return policy.reuses_in_base() ? fmt::format("{}:refresh={}", name, policy.refresh) : std::string(name);
+}
+
+}  // namespace punt

@@ -90,9 +90,9 @@ ggml_tensor* Graph::Product(ggml_tensor* x, std::string_view name) {
   const PackedMatrix* packed = linear_.Find(table_.Get(std::string(name) + ".weight", layer_));
   if (packed == nullptr) return ggml_mul_mat(context_, Factor(name), x);
   const bool in_blocks = packed->has_blocks();
-  ggml_tensor*& laid_out = laid_out_[{x, in_blocks}];
-  if (laid_out == nullptr) laid_out = LayOutNode(context_, x, in_blocks);
-  return MultiplyNode(context_, *packed, laid_out, x->ne[1]);
+  LaidOut& laid_out = laid_out_[{x, in_blocks}];
+  if (laid_out.node == nullptr) laid_out = LayOutNode(context_, x, in_blocks);
+  return MultiplyNode(context_, *packed, laid_out);
 }
 
 ggml_tensor* Graph::Linear(ggml_tensor* x, std::string_view name) {

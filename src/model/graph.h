@@ -145,7 +145,7 @@ class Graph {
   std::vector<AttentionMap> attention_maps_;
   std::vector<ExpertMap> expert_maps_;
   std::vector<ggml_tensor*> side_effects_;
-  std::map<std::pair<ggml_tensor*, bool>, ggml_tensor*> laid_out_;  // by rows, and for blocks or not
+  std::map<std::pair<ggml_tensor*, bool>, LaidOut> laid_out_;  // by rows, and for blocks or not
   std::int64_t layer_ = -1;
 };
 

@@ -2,6 +2,9 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <atomic>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -13,6 +16,10 @@ namespace {
 constexpr std::pair<std::string_view, Compute> kComputes[] = {
     {"auto", Compute::kAuto}, {"exact", Compute::kExact}, {"int8", Compute::kInt8}, {"ggml", Compute::kGgml}};
 
+// How finely products are shared out.
+constexpr std::int64_t kPortionsPerThread = 8;
+constexpr std::int64_t kLeastPanels = 4;
+
 bool IsFloat(ggml_type type) { return type == GGML_TYPE_F32 || type == GGML_TYPE_F16 || type == GGML_TYPE_BF16; }
 
 /// The part of `count` things that thread `ith` of `nth` does.
@@ -22,7 +29,22 @@ struct Part {
 };
 Part PartOf(std::int64_t count, int ith, int nth) { return {count * ith / nth, count * (ith + 1) / nth}; }
 
+/// From which the threads that compute a node take their next panels; as large as a cache line.
+struct PanelCounter {
+  std::atomic<std::int64_t> next;
+  std::byte padding[64 - sizeof(std::atomic<std::int64_t>)];
+};
+constexpr std::size_t kCounterBytes = kMostReaders * sizeof(PanelCounter);
+
+PanelCounter* CountersOf(const ggml_tensor* laid_out) {
+  return reinterpret_cast<PanelCounter*>(static_cast<std::byte*>(laid_out->data) + ggml_nbytes(laid_out) -
+                                         kCounterBytes);
+}
+
 void RunLayOut(ggml_tensor* node, int ith, int nth, bool in_blocks) {
+  if (ith == 0) {
+    for (int i = 0; i < kMostReaders; ++i) new (CountersOf(node) + i) PanelCounter{};
+  }
   const ggml_tensor* x = node->src[0];
   const RowsShape shape{.depth = x->ne[0], .rows = x->ne[1]};
   const Part part = PartOf(shape.rows, ith, nth);
@@ -37,12 +59,21 @@ void RunLayOut(ggml_tensor* node, int ith, int nth, bool in_blocks) {
 void RunLayOutFloats(ggml_tensor* node, int ith, int nth, void*) { RunLayOut(node, ith, nth, false); }
 void RunLayOutInts(ggml_tensor* node, int ith, int nth, void*) { RunLayOut(node, ith, nth, true); }
 
-void RunMultiply(ggml_tensor* node, int ith, int nth, void* userdata) {
+void RunMultiply(ggml_tensor* node, int, int nth, void* userdata) {
   const auto& weights = *static_cast<const PackedMatrix*>(userdata);
   const RowsShape shape{.depth = weights.depth(), .rows = node->ne[1]};
-  const Part part = PartOf(weights.panels(), ith, nth);
-  Multiply(weights, shape, static_cast<const std::byte*>(node->src[0]->data),
-           {.first = part.first, .last = part.last, .y = static_cast<float*>(node->data)});
+  const auto multiply = [&](std::int64_t first, std::int64_t last) {
+    Multiply(weights, shape, static_cast<const std::byte*>(node->src[0]->data),
+             {.first = first, .last = last, .y = static_cast<float*>(node->data)});
+  };
+  if (nth == 1) return multiply(0, weights.panels());
+  auto& next = static_cast<PanelCounter*>(node->src[1]->data)->next;
+  const std::int64_t portion = std::max<std::int64_t>(weights.panels() / (nth * kPortionsPerThread), kLeastPanels);
+  for (;;) {
+    const std::int64_t first = next.fetch_add(portion, std::memory_order_relaxed);
+    if (first >= weights.panels()) return;
+    multiply(first, std::min(first + portion, weights.panels()));
+  }
 }
 
 }  // namespace
@@ -88,18 +119,24 @@ std::size_t LinearWeights::bytes() const {
   return sum;
 }
 
-ggml_tensor* LayOutNode(ggml_context* context, ggml_tensor* x, bool in_blocks) {
+LaidOut LayOutNode(ggml_context* context, ggml_tensor* x, bool in_blocks) {
   Check(x->type == GGML_TYPE_F32 && x->nb[0] == sizeof(float) && ggml_is_matrix(x), "rows of another kind");
   const RowsShape shape{.depth = x->ne[0], .rows = x->ne[1]};
   const std::size_t bytes = in_blocks ? shape.Int16Bytes() : shape.FloatBytes();
-  return ggml_custom_4d(context, GGML_TYPE_I8, static_cast<std::int64_t>(bytes), 1, 1, 1, &x, 1,
-                        in_blocks ? RunLayOutInts : RunLayOutFloats, GGML_N_TASKS_MAX, nullptr);
+  const std::size_t aligned = (bytes + sizeof(PanelCounter) - 1) / sizeof(PanelCounter) * sizeof(PanelCounter);
+  ggml_tensor* node =
+      ggml_custom_4d(context, GGML_TYPE_I8, static_cast<std::int64_t>(aligned + kCounterBytes), 1, 1, 1, &x, 1,
+                     in_blocks ? RunLayOutInts : RunLayOutFloats, GGML_N_TASKS_MAX, nullptr);
+  return {.node = node, .rows = shape.rows};
 }
 
-ggml_tensor* MultiplyNode(ggml_context* context, const PackedMatrix& weights, ggml_tensor* laid_out,
-                          std::int64_t rows) {
+ggml_tensor* MultiplyNode(ggml_context* context, const PackedMatrix& weights, LaidOut& laid_out) {
+  Check(laid_out.readers < kMostReaders, "too many products of the same rows");
+  const std::size_t counter = ggml_nbytes(laid_out.node) - kCounterBytes +
+                              static_cast<std::size_t>(laid_out.readers++) * sizeof(PanelCounter);
+  ggml_tensor* sources[] = {laid_out.node, ggml_view_1d(context, laid_out.node, sizeof(PanelCounter), counter)};
   // ggml passes the pointer through as writable; nobody writes.
-  return ggml_custom_4d(context, GGML_TYPE_F32, weights.channels(), rows, 1, 1, &laid_out, 1, RunMultiply,
+  return ggml_custom_4d(context, GGML_TYPE_F32, weights.channels(), laid_out.rows, 1, 1, sources, 2, RunMultiply,
                         GGML_N_TASKS_MAX, const_cast<PackedMatrix*>(&weights));
 }
 

@@ -1,9 +1,13 @@
 // Linear layers: which kernel multiplies a weight matrix, and the nodes of a graph that run it.
 //
-// The kernels of linear_kernels.h are brought into ggml's graphs as custom operations: ggml's threads each compute a
-// share of the channels, so there is one pool of threads and nothing to oversubscribe. A product is two nodes: one lays
+// The kernels of linear_kernels.h are brought into ggml's graphs as custom operations: ggml's threads each compute some
+// of the channels, so there is one pool of threads and nothing to oversubscribe. A product is two nodes: one lays
 // the activations out (once for all matrices that read them), one multiplies. Weights are copied into panels when a
 // network is opened.
+//
+// Threads take the next few panels when they are done with the last: a core that was disturbed does less, and nobody
+// waits long at the end. Who computes a panel changes nothing in it. The counters from which panels are taken lie behind
+// the laid-out rows, one for each product that reads them, and are set to zero when rows are laid out.
 //
 // The rule, by the type of the weights alone. It must not depend on the number of rows, nor on a timing: a row would
 // get other bits in another batch or another run.
@@ -57,10 +61,19 @@ class LinearWeights {
   std::map<const ggml_tensor*, std::unique_ptr<PackedMatrix>> by_tensor_;
 };
 
-/// A node with the rows of x, f32 [depth, rows], as MultiplyNode wants them for weights with or without blocks.
-ggml_tensor* LayOutNode(ggml_context* context, ggml_tensor* x, bool in_blocks);
+/// Rows of a graph as products read them.
+struct LaidOut {
+  ggml_tensor* node = nullptr;
+  std::int64_t rows = 0;
+  int readers = 0;  // so far
+};
+inline constexpr int kMostReaders = 16;
 
-/// A node with the product, f32 [channels, rows]. `weights` must outlive the graph.
-ggml_tensor* MultiplyNode(ggml_context* context, const PackedMatrix& weights, ggml_tensor* laid_out, std::int64_t rows);
+/// A node with the rows of x, f32 [depth, rows], as MultiplyNode wants them for weights with or without blocks.
+LaidOut LayOutNode(ggml_context* context, ggml_tensor* x, bool in_blocks);
+
+/// A node with the product, f32 [channels, rows]. `weights` must outlive the graph. At most kMostReaders for the same
+/// rows.
+ggml_tensor* MultiplyNode(ggml_context* context, const PackedMatrix& weights, LaidOut& laid_out);
 
 }  // namespace punt

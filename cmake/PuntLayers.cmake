@@ -139,7 +139,7 @@ function(punt_add_benchmarks)
   foreach(tool IN LISTS tools)
     get_filename_component(name ${tool} NAME_WE)
     add_executable(${name} ${tool})
-    punt_link_layers(${name} model)
+    punt_link_layers(${name} eval)
   endforeach()
 endfunction()
 

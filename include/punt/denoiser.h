@@ -55,14 +55,22 @@ class Pass {
   std::span<const Position> shadows() const { return shadows_; }
   /// Rows that can be named: L and the shadows.
   std::size_t row_count() const { return canvas_.size() + shadows_.size(); }
+  /// Rows that were computed for it.
+  std::int64_t row_passes() const { return row_passes_; }
 
  protected:
   explicit Pass(std::span<const Token> canvas, std::span<const Position> shadows = {})
-      : canvas_(canvas.begin(), canvas.end()), shadows_(shadows.begin(), shadows.end()) {}
+      : canvas_(canvas.begin(), canvas.end()),
+        shadows_(shadows.begin(), shadows.end()),
+        row_passes_(static_cast<std::int64_t>(row_count())) {}
+
+  /// Where it is not a whole pass.
+  void SetRowPasses(std::int64_t rows) { row_passes_ = rows; }
 
  private:
   std::vector<Token> canvas_;
   std::vector<Position> shadows_;
+  std::int64_t row_passes_;
 };
 
 /// Passes are handed out shared and belong to the session that made them: they must not be read through
@@ -166,8 +174,7 @@ class DenoiserSession {
  protected:
   explicit DenoiserSession(const DenoiserInfo& info) : info_(info) {}
 
-  /// As above, after checks. DoForward adds what it computed to counters().row_passes through
-  /// CountRowPasses; everything else is counted by the public functions.
+  /// As above, after checks. Everything is counted by the public functions.
   virtual std::vector<PassRef> DoForward(std::span<const Query> queries) = 0;
   virtual void DoPropose(std::span<const ProposalRequest> requests) = 0;
   virtual void DoDiverge(std::span<const DivergenceRequest> requests) = 0;
@@ -175,8 +182,6 @@ class DenoiserSession {
   virtual void DoTokenProbs(std::span<const TokenProbRequest> requests) = 0;
   virtual void DoAttention(std::span<const AttentionRequest> requests);  // throws Error unless overridden
   virtual int PassesPerQuery() const { return 1; }
-
-  void CountRowPasses(std::int64_t rows) { counters_.row_passes += rows; }
 
  private:
   const DenoiserInfo info_;

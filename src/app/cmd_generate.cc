@@ -25,6 +25,7 @@ namespace punt {
 namespace {
 
 constexpr std::int64_t kMostSamples = 1'000'000;
+constexpr std::int64_t kMostBatch = 64;
 
 struct GenerateFlags {
   std::string prompt;
@@ -39,6 +40,7 @@ struct GenerateFlags {
   std::string cache = "none";
   std::uint64_t seed = 0;
   std::int64_t samples = 1;
+  std::int64_t batch = 0;
   std::uint64_t first_sample = 0;
   std::int64_t max_steps = 0;
   std::int64_t max_nfe = 0;
@@ -186,6 +188,38 @@ class ResultPrinter {
   int printed_ = 0;
 };
 
+/// Sequences that run together. Forward passes with many rows gain nothing from more of them, and each sequence holds
+/// logits of its own.
+std::int64_t BatchSize(const GenerateFlags& flags, const Job& job) {
+  if (flags.batch > 0) return flags.batch;
+  constexpr std::int64_t kRows = 2048;
+  constexpr std::int64_t kMost = 16;
+  return job.model.is_toy ? 1 : std::clamp<std::int64_t>(kRows / std::ssize(job.canvas), 1, kMost);
+}
+
+/// Remembers events of a run for those who want them in order, run by run.
+class EventList : public Observer {
+ public:
+  void On(const TraceEvent& event) override { events_.push_back(event); }
+  void ReplayTo(Observer& observer) const {
+    for (const TraceEvent& event : events_) observer.On(event);
+  }
+
+ private:
+  std::vector<TraceEvent> events_;
+};
+
+std::vector<GenerateResult> GenerateTogether(const Job& job, const Canvas& canvas, std::size_t count) {
+  const std::vector<Canvas> canvases(count, canvas);
+  std::vector<Company> companies(count, job.company);
+  std::vector<EventList> events(job.company.observer == nullptr ? 0 : count);
+  for (std::size_t i = 0; i < events.size(); ++i) companies[i].observer = &events[i];
+  std::vector<GenerateResult> results =
+      GenerateBatch(*job.model.denoiser, job.session, canvases, job.recipe, companies);
+  for (const EventList& list : events) list.ReplayTo(*job.company.observer);
+  return results;
+}
+
 int Run(const GenerateFlags& flags) {
   Job job = Prepare(flags);
   // Standard output belongs to the result; a view beside JSON goes where messages go.
@@ -204,9 +238,15 @@ int Run(const GenerateFlags& flags) {
   if (!observers.empty()) job.company.observer = &annotator;
 
   ResultPrinter printer(flags, job, view_wanted && !flags.json);
-  for (std::int64_t i = 0; i < flags.samples && !WasInterrupted(); ++i) {
+  const std::int64_t batch = view_wanted ? 1 : BatchSize(flags, job);
+  for (std::int64_t i = 0; i < flags.samples && !WasInterrupted(); i += batch) {
     job.recipe.sample = flags.first_sample + static_cast<std::uint64_t>(i);
-    printer.Print(Generate(*session, canvas, job.recipe, job.company));
+    if (batch == 1) {
+      printer.Print(Generate(*session, canvas, job.recipe, job.company));
+    } else {
+      const auto count = static_cast<std::size_t>(std::min(batch, flags.samples - i));
+      for (const GenerateResult& result : GenerateTogether(job, canvas, count)) printer.Print(result);
+    }
   }
   printer.Finish();
   if (trace) trace->Finish();
@@ -249,6 +289,9 @@ Runner AddGenerate(CLI::App& command) {
   AddCache(command, flags->cache);
   AddSeed(command, "--seed", flags->seed, "Seed of all random numbers");
   AddInteger(command, "--samples", flags->samples, 1, kMostSamples, "How many sequences")->default_str("1");
+  AddInteger(command, "--batch", flags->batch, 0, kMostBatch,
+             "Sequences that run together (0: as many as pay); never changes a result")
+      ->default_str("0");
   AddSeed(command, "--first-sample", flags->first_sample, "Number of the first sequence");
   command.add_option("--eos", flags->eos, "End-of-sequence tokens: none, deprioritise or forbid")
       ->capture_default_str();

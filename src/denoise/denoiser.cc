@@ -45,6 +45,7 @@ std::vector<PassRef> DenoiserSession::Forward(std::span<const Query> queries) {
   for (const Query& query : queries) {
     (query.kind == PassKind::kBase ? counters_.base_passes : counters_.test_passes) += PassesPerQuery();
   }
+  for (const PassRef& pass : passes) counters_.row_passes += pass->row_passes();
   counters_.calls += 1;
   return passes;
 }

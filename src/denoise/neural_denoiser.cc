@@ -48,6 +48,9 @@ class NeuralPass : public Pass {
   }
 
   bool belongs_to(const Ledger& session) const { return ledger_ == session; }
+  void CountRows(std::size_t rows, std::size_t sequences) {
+    SetRowPasses(static_cast<std::int64_t>(rows * sequences));
+  }
 
   ~NeuralPass() override { *ledger_ -= kept_.size() * sizeof(float); }
 
@@ -138,7 +141,10 @@ class NeuralSession : public DenoiserSession {
       auto& pass = passes.emplace_back(std::make_shared<NeuralPass>(query, ledger_));
       inputs.push_back(MakeInput(query, *pass));
       if (is_guided()) inputs.push_back(WithoutPrompt(inputs.back()));
-      BringStates(query, *pass, std::span(inputs).last(static_cast<std::size_t>(PassesPerQuery())));
+      const auto own = std::span(inputs).last(static_cast<std::size_t>(PassesPerQuery()));
+      BringStates(query, *pass, own);
+      pass->CountRows(own.front().computed.empty() ? own.front().tokens.size() : own.front().computed.size(),
+                      own.size());
       keeps_attention |= query.keep_attention;
     }
     std::vector<Sequence> sequences;
@@ -150,7 +156,6 @@ class NeuralSession : public DenoiserSession {
                            .key_values = input.key_values.get(),
                            .columns = input.computed,
                            .stores = input.stores});
-      CountRowPasses(std::ssize(input.computed.empty() ? input.tokens : input.computed));
     }
     std::vector<AttentionProbabilities> attention;
     const std::vector<int> layers = keeps_attention ? AllLayers() : std::vector<int>{};

@@ -34,7 +34,6 @@ struct Call {
   int participant = 0;
   Requests requests;
   std::vector<PassRef> passes;  // results, of queries only
-  std::int64_t row_passes = 0;
   std::exception_ptr failure;
   bool done = false;
 };
@@ -127,24 +126,11 @@ class BatchHub::Table {
   void Perform(std::span<const AttentionRequest> merged, std::span<Call* const>) { shared_.Attention(merged); }
 
   void Perform(std::span<const Query> merged, std::span<Call* const> calls) {
-    const std::int64_t before = shared_.counters().row_passes;
     std::vector<PassRef> passes = shared_.Forward(merged);
-    const std::int64_t rows = shared_.counters().row_passes - before;
-    std::int64_t length = 0;
-    for (const Query& query : merged) length += static_cast<std::int64_t>(query.canvas.size());
-
-    // Cumulative shares, rounded down, add up to `rows` exactly.
-    std::int64_t length_so_far = 0;
-    std::int64_t rows_so_far = 0;
     auto pass = passes.begin();
     for (Call* call : calls) {
-      const auto queries = std::get<std::span<const Query>>(call->requests);
-      for (const Query& query : queries) {
-        length_so_far += static_cast<std::int64_t>(query.canvas.size());
-        call->passes.push_back(std::move(*pass++));
-      }
-      call->row_passes = rows * length_so_far / length - rows_so_far;
-      rows_so_far += call->row_passes;
+      const std::size_t queries = std::get<std::span<const Query>>(call->requests).size();
+      for (std::size_t i = 0; i < queries; ++i) call->passes.push_back(std::move(*pass++));
     }
   }
 
@@ -165,7 +151,6 @@ class BatchHub::Participant : public DenoiserSession {
   std::vector<PassRef> DoForward(std::span<const Query> queries) override {
     Call call = {.participant = number_, .requests = queries};
     table_.Run(call);
-    CountRowPasses(call.row_passes);
     return std::move(call.passes);
   }
 

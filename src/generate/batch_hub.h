@@ -15,8 +15,8 @@ namespace punt {
 ///
 /// - Results are those of the shared session: a query's result does not depend on its neighbours.
 /// - Passes belong to the shared session and must not outlive it. All participants may read them.
-/// - Counters of a participant are its own: its passes, its dependent calls, its rows. row_passes of a merged
-///   call are shared out by canvas length, to the last row. The shared session counts the merged calls.
+/// - Counters of a participant are its own: its passes, its dependent calls, its rows. The shared
+///   session counts the merged calls.
 /// - Reads go first: passes are run only when all participants want passes, so the merged number of
 ///   calls is that of the participant with the most.
 /// - When a merged call throws, the participants' calls are repeated one by one: who caused the error gets it,

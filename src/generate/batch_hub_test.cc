@@ -178,7 +178,7 @@ TEST(BatchHubTest, PeopleComeAndGo) {
   }
 }
 
-/// Fails on canvases of the one token `poison` (after the base class's checks), and saves rows like a cache.
+/// Fails on canvases of the one token `poison` (after the base class's checks).
 class TroubledSession : public DenoiserSession {
  public:
   TroubledSession(const DenoiserInfo& info, std::unique_ptr<DenoiserSession> inner, Token poison)
@@ -186,12 +186,9 @@ class TroubledSession : public DenoiserSession {
 
  protected:
   std::vector<PassRef> DoForward(std::span<const Query> queries) override {
-    std::int64_t rows = 0;
     for (const Query& query : queries) {
       if (query.canvas.size() == 1 && query.canvas[0] == poison_) throw Error(ErrorCode::kFailed, "poison");
-      rows += static_cast<std::int64_t>(query.canvas.size());
     }
-    CountRowPasses(rows / 2 + 1);
     return inner_->Forward(queries);
   }
   void DoPropose(std::span<const ProposalRequest> requests) override { inner_->Propose(requests); }
@@ -283,7 +280,6 @@ TEST(BatchHubTest, ThrowingParticipantsDoNotHoldUpTheRest) {
   EXPECT_EQ(record.counters.nfe(), 5);
 }
 
-// Rows that a cache saved are shared out completely, whatever the rounding.
 TEST(BatchHubTest, RowPassesAddUp) {
   const auto denoiser = MakeChain();
   TroubledSession shared(denoiser->info(), denoiser->NewSession({}), -1);

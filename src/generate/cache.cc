@@ -9,16 +9,21 @@
 namespace punt {
 namespace {
 
+const ParamRow kTests = {"tests", ParamKind::kChoice,   "masked", "what test passes compute besides what they reveal",
+                         0,       0,                    {"read", "masked"}};
+const ParamRow kStepParams[] = {kTests};
 const ParamRow kSettledParams[] = {
     {"refresh", ParamKind::kInteger, "8", "steps after which a base pass computes everything again", 1, 1e9},
+    kTests,
 };
 const ParamRow kWindowParams[] = {
     {"refresh", ParamKind::kInteger, "0", "the same within a window; 0: only when one is entered", 0, 1e9},
+    kTests,
 };
 
 const CacheRow kRows[] = {
     {"none", "every pass computes every position", {}},
-    {"step", "test passes compute only what they reveal and what is read", {}},
+    {"step", "test passes compute what they reveal, and masks or what is read", kStepParams},
     {"settled", "as step; base passes compute masks and what was committed since", kSettledParams},
     {"prefix", "as step; base passes compute from the current window on", kWindowParams},
     {"dual", "as step; base passes compute the current window only", kWindowParams},
@@ -37,14 +42,17 @@ CachePolicy ParseCachePolicy(std::string_view text) {
     const Params params(spec, row.params, fmt::format("cache {}", row.name));
     CachePolicy policy{.kind = static_cast<CacheKind>(&row - kRows)};
     if (policy.reuses_in_base()) policy.refresh = params.Integer("refresh");
+    if (policy.is_on()) policy.tests_all_masks = params.Choice("tests") == "masked";
     return policy;
   }
   BadInput("unknown cache '{}'; valid: {}", spec.name, fmt::join(names, ", "));
 }
 
 std::string Name(const CachePolicy& policy) {
-  const std::string_view name = kRows[static_cast<std::size_t>(policy.kind)].name;
-  return policy.reuses_in_base() ? fmt::format("{}:refresh={}", name, policy.refresh) : std::string(name);
+  const std::string name(kRows[static_cast<std::size_t>(policy.kind)].name);
+  if (!policy.is_on()) return name;
+  const std::string refresh = policy.reuses_in_base() ? fmt::format("refresh={},", policy.refresh) : "";
+  return fmt::format("{}:{}tests={}", name, refresh, policy.tests_all_masks ? "masked" : "read");
 }
 
 }  // namespace punt

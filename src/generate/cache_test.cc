@@ -80,6 +80,13 @@ struct CachedRun {
     return some;
   }
   bool IsMask(Token token) const { return token == model.denoiser->info().mask_token; }
+  std::set<Position> Filled(const std::vector<Token>& canvas) const {
+    std::set<Position> filled;
+    for (std::size_t at = 0; at < canvas.size(); ++at) {
+      if (!IsMask(canvas[at])) filled.insert(static_cast<Position>(at));
+    }
+    return filled;
+  }
 
   Model model;
   Spy spy;
@@ -94,10 +101,10 @@ std::set<Position> Range(Position begin, Position end) {
 
 TEST(Cache, SpecsAreParsedAndNamed) {
   EXPECT_EQ(ParseCachePolicy("none"), CachePolicy{});
-  EXPECT_EQ(Name(ParseCachePolicy("step")), "step");
-  EXPECT_EQ(Name(ParseCachePolicy("settled")), "settled:refresh=8");
-  EXPECT_EQ(Name(ParseCachePolicy("settled:refresh=3")), "settled:refresh=3");
-  EXPECT_EQ(Name(ParseCachePolicy("dual")), "dual:refresh=0");
+  EXPECT_EQ(Name(ParseCachePolicy("step")), "step:tests=masked");
+  EXPECT_EQ(Name(ParseCachePolicy("settled")), "settled:refresh=8,tests=masked");
+  EXPECT_EQ(Name(ParseCachePolicy("settled:tests=read,refresh=3")), "settled:refresh=3,tests=read");
+  EXPECT_EQ(Name(ParseCachePolicy("dual")), "dual:refresh=0,tests=masked");
   for (const CacheRow& row : CacheRows()) {
     const std::string name = Name(ParseCachePolicy(row.name));
     EXPECT_EQ(Name(ParseCachePolicy(name)), name);
@@ -111,7 +118,7 @@ TEST(Cache, SpecsAreParsedAndNamed) {
 TEST(Cache, ExactModelsDoNotNotice) {
   for (const char* planner : {"punt", "punt:form=parallel", "top-k:k=2", "info-gain"}) {
     const CachedRun plain("none", planner, 7);
-    for (const char* cache : {"step", "settled:refresh=2", "prefix", "dual"}) {
+    for (const char* cache : {"step", "step:tests=read", "settled:refresh=2", "prefix", "dual:tests=read"}) {
       EXPECT_EQ(CachedRun(cache, planner, 7).result.tokens, plain.result.tokens) << cache << " " << planner;
     }
   }
@@ -125,18 +132,23 @@ TEST(Cache, NoneKeepsNothing) {
   }
 }
 
-TEST(Cache, StepReusesTheBaseOfTheStep) {
-  const CachedRun run("step");
+class StepCache : public testing::TestWithParam<bool> {};
+
+TEST_P(StepCache, ReusesTheBaseOfTheStep) {
+  const bool all_masks = GetParam();
+  const CachedRun run(all_masks ? "step:tests=masked" : "step:tests=read");
   const Pass* base = nullptr;
+  std::set<Position> filled;
   for (const Asked& each : run.spy.asked) {
     if (each.kind == PassKind::kBase) {
       EXPECT_TRUE(each.keeps);
       EXPECT_TRUE(each.stale.empty());
       base = each.answer;
+      filled = run.Filled(each.canvas);
     } else {
       EXPECT_FALSE(each.keeps);
       EXPECT_EQ(each.states, base);
-      EXPECT_EQ(each.stale, Range(0, kLength));
+      EXPECT_EQ(each.stale, all_masks ? filled : Range(0, kLength));
     }
   }
   // A test pass saw stale positions: it never stands in for a base pass.
@@ -144,9 +156,11 @@ TEST(Cache, StepReusesTheBaseOfTheStep) {
   EXPECT_GT(run.result.counters.test_passes, 0);
 }
 
-TEST(Cache, StepAsksOnlyForTheRowsThatAreTested) {
+INSTANTIATE_TEST_SUITE_P(Cache, StepCache, testing::Bool());
+
+TEST(Cache, TestPassesCanBeAskedForTestedRowsAlone) {
   const CachedRun plain("none");
-  const CachedRun run("step");
+  const CachedRun run("step:tests=read");
   const std::vector<Asked> tests = run.Of(PassKind::kTest);
   for (const Asked& each : tests) {
     for (Position row : each.rows) EXPECT_TRUE(run.IsMask(each.canvas[static_cast<std::size_t>(row)]));
@@ -162,11 +176,7 @@ TEST(Cache, SettledComputesMasksAndRefreshes) {
   for (std::size_t i = 0; i < bases.size(); ++i) {
     EXPECT_TRUE(bases[i].keeps);
     EXPECT_EQ(bases[i].states, i == 0 ? nullptr : bases[i - 1].answer);
-    std::set<Position> filled;
-    for (Position at = 0; at < kLength; ++at) {
-      if (!run.IsMask(bases[i].canvas[static_cast<std::size_t>(at)])) filled.insert(at);
-    }
-    EXPECT_EQ(bases[i].stale, i % 3 == 0 ? std::set<Position>{} : filled) << "step " << i;
+    EXPECT_EQ(bases[i].stale, i % 3 == 0 ? std::set<Position>{} : run.Filled(bases[i].canvas)) << "step " << i;
   }
 }
 

@@ -6,9 +6,9 @@
 // The same holds for a step that changed nothing (schedules do that): its base pass serves again. Results
 // are the same with and without; only NFE is lower. Tested by generator_test, punt_test, conformance_test.
 //
-// Caches. What a pass does not compute again is decided here, by Recipe::cache: for base passes see StaleInBase; test
-// passes compute what they reveal and what is read, and see everything else as it was in the last base pass. Under
-// `step` base passes are exact, and so a test pass never stands in for one. Under the others it may.
+// Caches. What a pass does not compute again is decided here, by Recipe::cache: for base passes see StaleInBase; what
+// test passes do not compute they see as it was in the last base pass. Under `step` base passes are exact, and so a test
+// pass never stands in for one. Under the others it may.
 #include "generate/step.h"
 
 #include <algorithm>
@@ -48,16 +48,20 @@ bool Contains(const std::vector<Position>& sorted, std::span<const Position> asc
 class StepProbe : public Probe {
  public:
   /// `states`: what test passes may reuse; null: they compute everything.
-  StepProbe(Meter& meter, const Canvas& canvas, const PassRef& base, const PassRef& states,
+  StepProbe(Meter& meter, const CachePolicy& cache, const Canvas& canvas, const PassRef& base, const PassRef& states,
             std::span<const Proposal> proposals)
       : meter_(meter),
         canvas_(canvas),
         base_(base),
         states_(states),
+        asks_spare_(states == nullptr || cache.tests_all_masks),
         proposal_of_(canvas.tokens().size(), canvas.mask_token()) {
     if (states_ != nullptr) {
-      everything_.resize(canvas.tokens().size());
-      std::iota(everything_.begin(), everything_.end(), 0);
+      stale_.resize(canvas.tokens().size());
+      std::iota(stale_.begin(), stale_.end(), 0);
+      if (cache.tests_all_masks) {
+        for (const Proposal& proposal : proposals) std::erase(stale_, proposal.position);
+      }
     }
     for (const Proposal& proposal : proposals) {
       proposal_of_[static_cast<std::size_t>(proposal.position)] = proposal.token;
@@ -77,13 +81,13 @@ class StepProbe : public Probe {
         tokens[static_cast<std::size_t>(anchor)] = proposal_of_[static_cast<std::size_t>(anchor)];
       }
       std::vector<Position>& asked = rows.emplace_back(Sorted(reveal.rows));
-      if (states_ == nullptr) asked = Union(asked, Sorted(reveal.spare));
+      if (asks_spare_) asked = Union(asked, Sorted(reveal.spare));
       queries.push_back({.canvas = tokens,
                          .rows = asked,
                          .kind = PassKind::kTest,
                          .base = base_.get(),
                          .states = states_.get(),
-                         .stale = everything_});
+                         .stale = stale_});
     }
     std::vector<PassRef> passes = meter_.Forward(queries);
     for (std::size_t i = 0; i < passes.size(); ++i) runs_.push_back({passes[i], std::move(rows[i])});
@@ -127,7 +131,8 @@ class StepProbe : public Probe {
   const Canvas& canvas_;
   const PassRef& base_;
   const PassRef& states_;
-  std::vector<Position> everything_;
+  const bool asks_spare_;
+  std::vector<Position> stale_;
   std::vector<Token> proposal_of_;
   std::vector<Ran> runs_;
 };
@@ -180,7 +185,7 @@ PassRef Predict(Meter& meter, const CachePolicy& cache, RunState& state, std::sp
                     .kind = PassKind::kBase,
                     .shadows = asked.shadows,
                     .keep_attention = asked.attention,
-                    .keep_states = cache.kind != CacheKind::kNone,
+                    .keep_states = cache.is_on(),
                     .states = state.states.get(),
                     .stale = stale};
   PassRef base = meter.Forward({&query, 1}).front();
@@ -327,7 +332,7 @@ StepOutcome TakeStep(Meter& meter, const Recipe& recipe, RunState& state) {
   std::vector<float> attention;
   if (needs.attention_maps) attention = ReadAttention(meter, base);
 
-  StepProbe probe(meter, state.canvas, base, state.states, outcome.proposals);
+  StepProbe probe(meter, recipe.cache, state.canvas, base, state.states, outcome.proposals);
   outcome.plan = recipe.planner->Decide({.canvas = state.canvas,
                                          .scope = scope,
                                          .scope_step = state.step - state.scope_start_step,

@@ -105,14 +105,14 @@ done
 [ "$(wc -l <out)" -eq 1 ] || fail "one object, one line"
 accepts generate --model $small --json --samples 3
 [[ $out == "[{"*"}]" ]] && [ "$(grep -c '"text":' out)" -eq 3 ] || fail "an array of three: $out"
-for what in planners scores models tasks devices; do
+for what in planners scores caches models tasks devices; do
   accepts list $what
   [ -n "$out" ] || fail "list $what is empty"
   accepts list $what --json
   [[ $out == "["*"]" ]] || fail "list $what --json: $out"
 done
 if command -v python3 >/dev/null; then
-  for arguments in "list planners" "list scores" "list models" "list tasks" "list devices" "generate --model $small" \
+  for arguments in "list planners" "list scores" "list caches" "list models" "list tasks" "list devices" "generate --model $small" \
     "generate --model $small --samples 2" "compare --model $small --samples 1"; do
     accepts $arguments --json
     python3 -m json.tool <out >/dev/null || fail "not JSON: $arguments --json"

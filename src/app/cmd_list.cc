@@ -13,6 +13,7 @@
 #include "model/architecture.h"
 #include "model/bundled_models.h"
 #include "model/devices.h"
+#include "punt/cache.h"
 #include "punt/model.h"
 #include "punt/planner.h"
 #include "punt/score.h"
@@ -75,14 +76,19 @@ void ListPlanners(bool json) {
   if (json) PrintJson(list);
 }
 
-void ListScores(bool json) {
+/// Of a table with nothing but names, summaries and keys.
+template <typename Row>
+void ListRows(std::span<const Row> rows, bool json) {
   Json list = Json::array();
-  for (const ScoreRow& row : Scores()) {
+  for (const Row& row : rows) {
     if (json) list.push_back(RowJson(row.name, row.summary, row.params));
     if (!json) PrintRow("", row.name, row.summary, row.params);
   }
   if (json) PrintJson(list);
 }
+
+void ListScores(bool json) { ListRows(Scores(), json); }
+void ListCaches(bool json) { ListRows(CacheRows(), json); }
 
 void ListModels(bool json) {
   Json list = Json::array();
@@ -147,6 +153,7 @@ struct ListRow {
 
 constexpr ListRow kLists[] = {{"planners", ListPlanners},
                               {"scores", ListScores},
+                              {"caches", ListCaches},
                               {"models", ListModels},
                               {"tasks", ListTasks},
                               {"devices", PrintDevices}};
@@ -162,14 +169,14 @@ int Run(const ListFlags& flags) {
     row.print(flags.json);
     return 0;
   }
-  BadInput("list: expected planners, scores, models, tasks or devices, got '{}'", flags.what);
+  BadInput("list: expected planners, scores, caches, models, tasks or devices, got '{}'", flags.what);
 }
 
 }  // namespace
 
 Runner AddList(CLI::App& command) {
   const auto flags = std::make_shared<ListFlags>();
-  command.add_option("what", flags->what, "planners, scores, models, tasks or devices")->required();
+  command.add_option("what", flags->what, "planners, scores, caches, models, tasks or devices")->required();
   command.add_flag("--json", flags->json, "Print a JSON array");
   command.footer("Examples:\n  punt list planners\n  punt list models --json");
   return [flags] { return Run(*flags); };

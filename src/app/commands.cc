@@ -28,7 +28,7 @@ constexpr CommandRow kCommands[] = {
     {"logits", "Write the logits of a model for given inputs", AddLogits},
     {"tokenize", "Show the tokens of a text", AddTokenize},
     {"detokenize", "Show the text of tokens", AddDetokenize},
-    {"list", "List planners, scores, models, tasks or devices", AddList},
+    {"list", "List planners, scores, caches, models, tasks or devices", AddList},
 };
 
 constexpr int kFailedExit = 1;

@@ -134,12 +134,14 @@ function(punt_add_benchmarks)
     punt_link_layers(${name} analyze)
     target_link_libraries(${name} PRIVATE benchmark::benchmark benchmark::benchmark_main)
   endforeach()
-  # Programs that benchmark scripts call.
+  # Programs that benchmark scripts call; bench_tools is all of them.
+  add_custom_target(bench_tools)
   file(GLOB tools CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*_tool.cc)
   foreach(tool IN LISTS tools)
     get_filename_component(name ${tool} NAME_WE)
     add_executable(${name} ${tool})
-    punt_link_layers(${name} model)
+    punt_link_layers(${name} eval)
+    add_dependencies(bench_tools ${name})
   endforeach()
 endfunction()
 

@@ -14,7 +14,6 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -23,7 +22,7 @@
 #include "analyze/markdown.h"
 #include "analyze/result_log.h"
 #include "analyze/svg_plot.h"
-#include "compare_log.h"
+#include "compare_results.h"
 #include "eval/bench.h"
 #include "eval/perplexity.h"
 
@@ -32,131 +31,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kRival = "llama.cpp";
-constexpr const char* kOurs = "punt";
 constexpr std::array kScaledSteps = {256, 128, 64};
-
-struct Timing {
-  double best = 0;
-  double median = 0;
-};
-
-Timing TimingOf(std::vector<double> seconds) {
-  Check(!seconds.empty(), "a row without a measurement");
-  std::sort(seconds.begin(), seconds.end());
-  const std::size_t middle = seconds.size() / 2;
-  const double median = seconds.size() % 2 == 1 ? seconds[middle] : (seconds[middle - 1] + seconds[middle]) / 2;
-  return {.best = seconds.front(), .median = median};
-}
-
-/// Measurements of the same thing, in the order in which things were first measured.
-struct Row {
-  std::string engine;
-  std::string name;   // way to compute, or configuration
-  std::string flags;  // of punt generate
-  std::string shape;
-  std::string type;
-  int rows = 0;
-  std::vector<double> seconds = {};
-  std::vector<double> passes = {};
-  std::vector<double> row_passes = {};
-  std::vector<Likelihood> judged = {};
-
-  bool is_rival() const { return engine == kRival; }
-  bool IsSameWork(const Row& other) const { return shape == other.shape && type == other.type && rows == other.rows; }
-};
-
-template <typename T>
-T Get(const Json& measurement, const char* name) {
-  try {
-    return measurement.at(name).get<T>();
-  } catch (const Json::exception&) {
-    BadInput("a measurement lacks '{}' or it is of the wrong kind: {}", name, measurement.dump().substr(0, 160));
-  }
-}
-
-double Positive(double seconds, const Json& measurement) {
-  if (!std::isfinite(seconds) || seconds <= 0) {
-    BadInput("a time must be above 0: {}", measurement.dump().substr(0, 160));
-  }
-  return seconds;
-}
-
-Row& FindRow(std::vector<Row>& rows, Row wanted) {
-  const auto found = std::find_if(rows.begin(), rows.end(), [&](const Row& row) {
-    return row.engine == wanted.engine && row.name == wanted.name && row.flags == wanted.flags &&
-           row.IsSameWork(wanted);
-  });
-  return found != rows.end() ? *found : rows.emplace_back(std::move(wanted));
-}
-
-struct Results {
-  std::vector<Row> forward;
-  std::vector<Row> generate;
-  std::vector<Row> step;
-};
-
-void AddForward(const Json& measurement, const std::string& engine, Results& results) {
-  Row& row = FindRow(results.forward, {.engine = engine,
-                                       .name = engine == kRival ? "" : Get<std::string>(measurement, "compute"),
-                                       .shape = Get<std::string>(measurement, "shape"),
-                                       .type = Get<std::string>(measurement, "type"),
-                                       .rows = Get<int>(measurement, "rows")});
-  for (double sample : Get<std::vector<double>>(measurement, "samples")) {
-    row.seconds.push_back(Positive(sample, measurement));
-  }
-  if (row.seconds.empty()) BadInput("a measurement has no samples: {}", measurement.dump().substr(0, 160));
-}
-
-void AddGenerate(const Json& measurement, const std::string& engine, Results& results) {
-  Row& row = FindRow(results.generate, {.engine = engine,
-                                        .name = Get<std::string>(measurement, "configuration"),
-                                        .flags = measurement.value("flags", "")});
-  row.seconds.push_back(Positive(Get<double>(measurement, "seconds"), measurement));
-  row.passes.push_back(Get<double>(measurement, "nfe"));
-  if (measurement.contains("row_passes")) row.row_passes.push_back(Get<double>(measurement, "row_passes"));
-  if (measurement.contains("judge_nll")) {
-    row.judged.push_back(
-        {.nll = Get<double>(measurement, "judge_nll"), .tokens = Get<int>(measurement, "judge_tokens")});
-  }
-}
-
-void AddStep(const Json& measurement, const std::string& engine, Results& results) {
-  Row& row = FindRow(results.step, {.engine = engine,
-                                    .name = engine == kRival ? "" : Get<std::string>(measurement, "compute"),
-                                    .shape = Get<std::string>(measurement, "shape"),
-                                    .type = Get<std::string>(measurement, "type")});
-  const double seconds = Positive(Get<double>(measurement, "seconds"), measurement);
-  row.seconds.push_back(seconds / Positive(Get<double>(measurement, "nfe"), measurement));
-}
-
-Results Collect(const CompareLog& log) {
-  Results results;
-  for (const Json& measurement : log.measurements) {
-    const auto engine = Get<std::string>(measurement, "engine");
-    if (engine != kRival && engine != kOurs) BadInput("unknown engine '{}'; valid: {}, {}", engine, kRival, kOurs);
-    const auto part = Get<std::string>(measurement, "part");
-    if (part == "forward") {
-      AddForward(measurement, engine, results);
-    } else if (part == "generate") {
-      AddGenerate(measurement, engine, results);
-    } else if (part == "step") {
-      AddStep(measurement, engine, results);
-    } else {
-      BadInput("unknown part '{}'; valid: forward, generate, step", part);
-    }
-  }
-  if (log.measurements.empty()) BadInput("there are no measurements");
-  // What was measured by several runs in any order reads the same: equal work together, the rival first.
-  for (std::vector<Row>* rows : {&results.forward, &results.step}) {
-    std::stable_sort(rows->begin(), rows->end(), [](const Row& a, const Row& b) {
-      return std::tuple(a.shape, a.type, a.rows, !a.is_rival()) < std::tuple(b.shape, b.type, b.rows, !b.is_rival());
-    });
-  }
-  std::stable_sort(results.generate.begin(), results.generate.end(),
-                   [](const Row& a, const Row& b) { return a.is_rival() && !b.is_rival(); });
-  return results;
-}
 
 std::string Ratio(double rival, double own) { return fmt::format("{:.2f}", rival / own); }
 
@@ -299,19 +174,20 @@ std::string ForwardSvg(const std::vector<Row>& rows) {
     if (panels.empty() || panels.back().title != title) {
       panels.push_back({.title = title,
                         .x = {.label = "rows", .log = true, .floor = 0.5},
-                        .y = {.label = "seconds per pass, best", .log = true, .floor = 1e-9},
+                        .y = {.label = "tokens per second"},
                         .series = {}});
     }
     PlotSeries& series = FindSeries(panels.back(), EngineOf(row));
     series.line = true;
     series.highlight = row.is_rival();
     const Timing time = TimingOf(row.seconds);
+    const double best = row.rows / time.best;
     series.points.push_back({.x = static_cast<double>(row.rows),
-                             .y = time.best,
-                             .label = fmt::format("{}, {} rows: {} s", EngineOf(row), row.rows, Number(time.best)),
-                             .range = PlotRange{time.best, time.median}});
+                             .y = best,
+                             .label = fmt::format("{}, {} rows: {} tokens/s", EngineOf(row), row.rows, Cost(best)),
+                             .range = PlotRange{row.rows / time.median, best}});
   }
-  return RenderSvg(panels, "A forward pass: best time, with a bar up to the median",
+  return RenderSvg(panels, "Forward passes: best of all, with a bar down to the median",
                    {.columns = std::min(3, static_cast<int>(panels.size())), .panel_width = 360, .panel_height = 300});
 }
 

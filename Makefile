@@ -11,7 +11,7 @@
 #   make fuzz        a minute of libFuzzer on every parser of outside bytes
 #   make tidy        clang-tidy (several minutes)
 #   make bench       speed of the inner loops against a plain memory read, and of whole steps
-#   make bench-llama forward passes and generations against llama.cpp's (hours)
+#   make bench-llama forward passes and generations against llama.cpp's (long)
 #   make exactness   regenerate docs/exactness.md and its pictures (several minutes)
 #   make install     install to PREFIX (default /usr/local)
 .PHONY: all demo test test-asan test-tsan test-clang test-training lint tidy fuzz format bench bench-llama exactness install deps clean

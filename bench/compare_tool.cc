@@ -124,7 +124,13 @@ std::string StepTable(const std::vector<Row>& rows) {
   return text;
 }
 
-std::string Tables(const Results& results, const Json& header) {
+/// A value of the header as text; "?" where there is none.
+std::string HeaderText(const Json& header, const char* name) {
+  if (!header.contains(name)) return "?";
+  return header[name].is_string() ? header[name].get<std::string>() : header[name].dump();
+}
+
+std::string Tables(const Results& results, const CompareLog& log) {
   std::string text;
   if (!results.forward.empty()) {
     text += "\n## Forward passes\n\nWhole passes over random weights, the logits of all rows included.\n\n";
@@ -132,11 +138,12 @@ std::string Tables(const Results& results, const Json& header) {
   }
   if (!results.generate.empty()) {
     text += fmt::format(
-        "\n## Generation\n\nA canvas of {} tokens of the bundled stories model, from nothing, temperature 0.7, nucleus "
-        "0.9; loading is not counted. llama.cpp fills blocks of 32 by confidence, and its top-k of 40 is left at its "
-        "default. A ratio is against its run with most steps. NFE and row passes are means; the perplexity is that of "
-        "all texts under the judge, with a 95 % interval.\n\n",
-        header.contains("canvas") ? header["canvas"].dump() : "some");
+        "\n## Generation\n\nA canvas of {} tokens of the bundled stories model, from nothing, drawn with `{}`. Loading "
+        "is not counted. llama.cpp fills blocks of 32 by confidence. A ratio is against its run with most steps. NFE "
+        "and row passes are means; the perplexity is that of all texts under the judge, with a 95 % interval. punt "
+        "tempers before the nucleus, llama.cpp behind it and behind a top-k of 40 of its own: with equal options they "
+        "draw tokens from different laws, unless these are `--temperature 1 --top-k 0`.\n\n",
+        HeaderText(log.header, "canvas"), HeaderText(log.header, "drawing"));
     text += GenerateTable(results.generate);
   }
   if (!results.step.empty()) {
@@ -153,8 +160,8 @@ std::string ReportHead(const CompareLog& log) {
   std::string text =
       "# punt and llama.cpp on one machine\n\nWritten by `bench/compare`. A ratio is llama.cpp's time over "
       "the row's own: above 1 the row is faster.\n\n| what | value |\n|---|---|\n";
-  for (const auto& [name, value] : log.header.items()) {
-    text += fmt::format("| {} | {} |\n", name, value.is_string() ? value.get<std::string>() : value.dump());
+  for (const auto& [name, ignored] : log.header.items()) {
+    text += fmt::format("| {} | {} |\n", name, HeaderText(log.header, name.c_str()));
   }
   for (const std::string& command : log.commands) text += fmt::format("| command | `{}` |\n", command);
   return text;
@@ -191,15 +198,13 @@ std::string ForwardSvg(const std::vector<Row>& rows) {
                    {.columns = std::min(3, static_cast<int>(panels.size())), .panel_width = 360, .panel_height = 300});
 }
 
-/// Planner, and how it was sped up: what a series of the picture has in common.
+/// What a series of the picture has in common: engine, planner and cache. Windows stay together, so that the series are
+/// few enough for a colour each and none looks like the rival's.
 std::string FamilyOf(const Row& row) {
   if (row.is_rival()) return kRival;
   const auto name_of = [](const std::string& spec) { return spec.substr(0, spec.find(':')); };
-  std::string family = fmt::format("punt: {}", name_of(FlagOf(row.flags, "--planner")));
-  if (!FlagOf(row.flags, "--window").empty()) family += ", window";
-  const std::string cache = FlagOf(row.flags, "--cache");
-  if (!cache.empty() && cache != "none") family += ", cache " + name_of(cache);
-  return family;
+  const std::string cache = name_of(FlagOf(row.flags, "--cache"));
+  return fmt::format("punt: {}{}{}", name_of(FlagOf(row.flags, "--planner")), cache.empty() ? "" : "+", cache);
 }
 
 /// Empty where no text was judged.
@@ -233,7 +238,7 @@ int Main(int argc, char** argv) {
   if (!std::filesystem::is_directory(folder)) BadInput("'{}' is no folder", folder);
   const CompareLog log = ReadCompareLog(argv[1]);
   const Results results = Collect(log);
-  const std::string tables = Tables(results, log.header);
+  const std::string tables = Tables(results, log);
   std::string report = ReportHead(log) + tables;
   const auto draw = [&](const char* name, const std::string& svg) {
     if (svg.empty()) return;

@@ -53,7 +53,7 @@ for line in '| cpu | a processor |' '| threads | 2 |' '| command | `bench/compar
   shows report/report.md "$line"
 done
 [[ $out == *"| 60m q8_0 | 64 | punt exact |"* ]] && [[ $out != *"a processor"* ]] || fail "tables on the output: $out"
-for name in 'llama.cpp' 'punt: punt, window, cache step' 'fast: 3 s, perplexity 7.39 ['; do
+for name in 'llama.cpp' 'punt: punt+step' 'fast: 3 s, perplexity 7.39 ['; do
   shows report/generate.svg "$name"
 done
 for name in '60m q8_0' 'punt exact, 64 rows: 256 tokens/s'; do shows report/forward.svg "$name"; done

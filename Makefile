@@ -11,7 +11,7 @@
 #   make fuzz        a minute of libFuzzer on every parser of outside bytes
 #   make tidy        clang-tidy (several minutes)
 #   make bench       speed of the inner loops against a plain memory read, and of whole steps
-#   make bench-llama forward passes against llama.cpp's, on models with random weights (many minutes)
+#   make bench-llama forward passes and generations against llama.cpp's (long)
 #   make exactness   regenerate docs/exactness.md and its pictures (several minutes)
 #   make install     install to PREFIX (default /usr/local)
 .PHONY: all demo test test-asan test-tsan test-clang test-training lint tidy fuzz format bench bench-llama exactness install deps clean
@@ -63,7 +63,7 @@ bench: all
 	build/release/planning_bench
 
 bench-llama: all
-	bench/compare-llama
+	bench/compare
 
 exactness: all
 	build/release/punt analyze exactness --out docs

@@ -5,7 +5,9 @@
 // Prints one JSON object per number of rows and way to compute (auto, exact, int8, ggml): the best of the repeats,
 // which disturbances can only make worse. Several ways take turns, pass by pass. cpu_seconds is the processor time of
 // the pass that needed least: on one thread it tells ways apart even where other programs compete for the cores.
+// samples are the seconds of every pass but the first, which warms up.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -72,11 +74,17 @@ struct Way {
   std::unique_ptr<NetworkRunner> runner;
   double seconds = 0;
   double cpu_seconds = 0;
+  std::vector<double> samples = {};  // seconds of every pass but the first
 
   void Pass(std::int64_t rows, std::vector<float>& logits, bool is_first) {
     const double before = CpuSeconds();
     const double wall = OnePass(*runner, network->hyper(), rows, logits);
     const double cpu = CpuSeconds() - before;
+    if (is_first) {
+      samples.clear();
+    } else {
+      samples.push_back(wall);
+    }
     seconds = is_first ? wall : std::min(seconds, wall);
     cpu_seconds = is_first ? cpu : std::min(cpu_seconds, cpu);
   }
@@ -87,9 +95,9 @@ void Print(const Way& way, std::int64_t rows) {
   getrusage(RUSAGE_SELF, &usage);
   fmt::print(
       "{{\"compute\":\"{}\",\"rows\":{},\"seconds\":{:.4f},\"cpu_seconds\":{:.4f},\"tokens_per_second\":{:.1f},"
-      "\"load_seconds\":{:.3f},\"weight_bytes\":{},\"compute_bytes\":{},\"peak_rss_bytes\":{}}}\n",
+      "\"load_seconds\":{:.3f},\"weight_bytes\":{},\"compute_bytes\":{},\"peak_rss_bytes\":{},\"samples\":[{:.6f}]}}\n",
       way.name, rows, way.seconds, way.cpu_seconds, static_cast<double>(rows) / way.seconds, way.load,
-      way.network->weight_bytes(), way.runner->compute_bytes(), usage.ru_maxrss * 1024);
+      way.network->weight_bytes(), way.runner->compute_bytes(), usage.ru_maxrss * 1024, fmt::join(way.samples, ","));
   std::fflush(stdout);
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "eval/data_file.h"
+#include "eval/perplexity.h"
 #include "eval/task_rows.h"
 #include "eval/text_judge.h"
 #include "eval/text_statistics.h"
@@ -83,10 +84,7 @@ class StoriesTask : public Task {
     verdict["ends_in_eos"] = ended ? 1 : 0;
     verdict["length"] = static_cast<double>(length);
     if (judge_ == nullptr) return verdict;
-    // A first token may carry the space of a word's beginning: no fault of the text's.
-    std::string_view text = response.text;
-    if (item.prompt.empty() && text.starts_with(' ')) text.remove_prefix(1);
-    const Likelihood likelihood = judge_->Judge(text, item.prompt);
+    const Likelihood likelihood = JudgeGenerated(*judge_, response.text, item.prompt);
     verdict["judge_nll"] = likelihood.nll;
     verdict["judge_tokens"] = likelihood.tokens;
     verdict["judge_truncated"] = likelihood.is_truncated ? 1 : 0;
@@ -124,22 +122,19 @@ class StoriesTask : public Task {
   }
 
  private:
-  /// exp of all nats over all tokens: long texts weigh more, and no single short one can dominate.
   static void AddPerplexity(std::span<const EvalRecord> records, std::vector<Figure>& figures) {
-    std::vector<double> nll;
-    std::vector<double> tokens;
+    std::vector<Likelihood> judged;
     double truncated = 0;
     for (const EvalRecord& record : records) {
       const auto count = record.verdict.find("judge_tokens");
       if (count == record.verdict.end() || count->second == 0) continue;
-      nll.push_back(record.verdict.at("judge_nll"));
-      tokens.push_back(count->second);
+      judged.push_back({.nll = record.verdict.at("judge_nll"), .tokens = static_cast<int>(count->second)});
       truncated += record.verdict.at("judge_truncated");
     }
-    if (nll.empty()) return;
-    const Estimate mean = RatioOf(nll, tokens);
-    figures.push_back(FigureOf("judge_perplexity", ExpOf(mean)));
-    figures.push_back(FigureOf("judge_nll_per_token", mean));
+    const std::optional<Estimate> mean = NatsPerToken(judged);
+    if (!mean) return;
+    figures.push_back(FigureOf("judge_perplexity", ExpOf(*mean)));
+    figures.push_back(FigureOf("judge_nll_per_token", *mean));
     figures.push_back({.name = "judge_truncated", .value = truncated, .is_detail = true});
   }
 

@@ -18,7 +18,6 @@ constexpr std::pair<std::string_view, Compute> kComputes[] = {
 
 // How finely products are shared out.
 constexpr std::int64_t kPortionsPerThread = 8;
-constexpr std::int64_t kLeastPanels = 4;
 
 bool IsFloat(ggml_type type) { return type == GGML_TYPE_F32 || type == GGML_TYPE_F16 || type == GGML_TYPE_BF16; }
 
@@ -68,7 +67,9 @@ void RunMultiply(ggml_tensor* node, int, int nth, void* userdata) {
   };
   if (nth == 1) return multiply(0, weights.panels());
   auto& next = static_cast<PanelCounter*>(node->src[1]->data)->next;
-  const std::int64_t portion = std::max<std::int64_t>(weights.panels() / (nth * kPortionsPerThread), kLeastPanels);
+  // Whole groups of panels, at least one.
+  const std::int64_t groups = weights.panels() / kGroup / (nth * kPortionsPerThread);
+  const std::int64_t portion = std::max<std::int64_t>(groups, 1) * kGroup;
   for (;;) {
     const std::int64_t first = next.fetch_add(portion, std::memory_order_relaxed);
     if (first >= weights.panels()) return;

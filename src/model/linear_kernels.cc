@@ -27,7 +27,7 @@ constexpr std::int64_t kTileRows =
 
 // What is computed together: a stretch of so many rows, and sums of so many panels, stay in the second-level cache.
 constexpr std::int64_t kMostRows = 256;
-constexpr std::int64_t kMostPanels = 4;
+constexpr std::int64_t kMostPanels = kGroup;
 
 /// What one call computes: R rows times a panel, over one stretch.
 template <typename Number>
@@ -199,7 +199,7 @@ HWY_INLINE const std::int16_t* WidenStretch(const PackedMatrix& matrix, std::int
   return room;
 }
 
-/// Fetches the weights of a stretch that come next: they are a page or more away, where hardware does not look.
+/// Fetches the weights of a stretch that come next.
 HWY_INLINE void PrefetchStretch(const PackedMatrix& matrix, std::int64_t panel, std::int64_t begin) {
   const std::size_t bytes = matrix.DepthBytes(std::min(kStretch, matrix.padded_depth() - begin));
   const std::uint8_t* weights = matrix.Weights(panel, begin);

@@ -21,6 +21,7 @@
 #include <ggml.h>
 #include <hwy/aligned_allocator.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -28,6 +29,7 @@
 namespace punt {
 
 inline constexpr std::int64_t kPanel = 16;     // channels computed together
+inline constexpr std::int64_t kGroup = 4;      // panels that share the rows they read
 inline constexpr std::int64_t kStretch = 256;  // of the depth, computed together
 inline constexpr std::int64_t kBlock = 32;     // of the depth, weights that share a scale
 
@@ -36,9 +38,10 @@ enum class PackedForm { kF32, kF16, kBf16, kInt8, kInt4 };
 /// A matrix [channels x depth] in panels, zeros where the last one is not full. Immutable once packed. As large as the
 /// same weights in a file of f32, f16, bf16, q8_0 or q4_0.
 ///
-/// Floats lie as [panel][depth][16]. 8-bit weights as [panel][depth / 2][16][2], 4-bit ones the same with both weights
-/// of a pair in a byte, the first one low, 8 added; their scales as [panel][blocks][16] f16; the depth is rounded up to
-/// blocks.
+/// Floats lie as [group][stretch][panel of the group][depth of the stretch][16], in the order in which products read
+/// them: memory fetches ahead what comes next. 8-bit weights as [...][depth / 2][16][2], 4-bit ones the same with both
+/// weights of a pair in a byte, the first one low, 8 added; their scales as [...][blocks][16] f16; the depth is rounded up
+/// to blocks.
 class PackedMatrix {
  public:
   PackedMatrix(PackedForm form, std::int64_t depth, std::int64_t channels);
@@ -61,16 +64,25 @@ class PackedMatrix {
 
   /// Weights of a panel from a multiple of kStretch on, and how many bytes so much depth takes.
   const std::uint8_t* Weights(std::int64_t panel, std::int64_t begin) const {
-    return values_.get() + DepthBytes(panel * padded_depth() + begin);
+    return values_.get() + DepthBytes(DepthBefore(panel, begin));
   }
   std::size_t DepthBytes(std::int64_t depth) const;
   /// Scales of a panel from a multiple of kStretch on, [blocks][16]; only where there are blocks.
   const ggml_fp16_t* Scales(std::int64_t panel, std::int64_t begin) const {
-    return scales_.get() + (panel * blocks() + begin / kBlock) * kPanel;
+    return scales_.get() + DepthBefore(panel, begin) / kBlock * kPanel;
   }
 
  private:
-  void PackBlocks(std::int64_t panel, ggml_type type, const std::byte* rows);
+  /// What lies before a panel's stretch, in units of a panel's depth.
+  std::int64_t DepthBefore(std::int64_t panel, std::int64_t begin) const {
+    const std::int64_t first = panel / kGroup * kGroup;
+    const std::int64_t in_group = std::min(kGroup, panels() - first);
+    const std::int64_t stretch = std::min(kStretch, padded_depth() - begin);
+    return first * padded_depth() + begin * in_group + (panel - first) * stretch;
+  }
+  void PackFloats(std::int64_t panel, const std::byte* rows, std::uint8_t* weights) const;
+  void PackBlocks(std::int64_t panel, ggml_type type, const std::byte* rows, std::uint8_t* weights,
+                  ggml_fp16_t* scales) const;
 
   PackedForm form_;
   std::int64_t depth_;

@@ -1,3 +1,5 @@
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -136,6 +138,17 @@ ggml_type TypeOf(PackedForm form) {
   }
 }
 
+/// Products run through all weights; with pages of 4 KiB they would wait for addresses as much as for numbers. No more
+/// than a request, before the memory is first touched.
+void PreferHugePages(std::uint8_t* begin, std::size_t size) {
+  constexpr std::uintptr_t kPage = std::uintptr_t{2} << 20;
+  const std::uintptr_t first = (reinterpret_cast<std::uintptr_t>(begin) + kPage - 1) / kPage * kPage;
+  const std::uintptr_t last = (reinterpret_cast<std::uintptr_t>(begin) + size) / kPage * kPage;
+#ifdef MADV_HUGEPAGE
+  if (begin != nullptr && first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+#endif
+}
+
 /// `out` is [depth][16], `rows` are `count` channels of `depth`.
 template <typename T>
 void Interleave(const std::byte* rows, std::int64_t depth, std::int64_t count, T* out) {
@@ -170,6 +183,7 @@ PackedMatrix::PackedMatrix(PackedForm form, std::int64_t depth, std::int64_t cha
   const std::size_t scales = has_blocks() ? static_cast<std::size_t>(panels() * blocks() * kPanel) : 0;
   bytes_ = weights + scales * sizeof(ggml_fp16_t);
   values_ = hwy::AllocateAligned<std::uint8_t>(weights);
+  PreferHugePages(values_.get(), weights);
   if (scales > 0) scales_ = hwy::AllocateAligned<ggml_fp16_t>(scales);
   if (values_ == nullptr || (scales > 0 && scales_ == nullptr)) throw std::bad_alloc();
 }
@@ -177,21 +191,36 @@ PackedMatrix::PackedMatrix(PackedForm form, std::int64_t depth, std::int64_t cha
 void PackedMatrix::Pack(std::int64_t panel, ggml_type type, const std::byte* rows) {
   Check(form_ == PackedForm::kInt8 || type == TypeOf(form_), "weights of another type than their packed form");
   rows += static_cast<std::size_t>(panel * kPanel) * ggml_row_size(type, depth_);
-  if (has_blocks()) return PackBlocks(panel, type, rows);
-  const std::int64_t count = std::min(kPanel, channels_ - panel * kPanel);
-  std::uint8_t* out = values_.get() + DepthBytes(panel * depth_);
-  std::fill_n(out, DepthBytes(depth_), std::uint8_t{0});
-  if (form_ == PackedForm::kF32) {
-    Interleave(rows, depth_, count, reinterpret_cast<std::uint32_t*>(out));
+  std::vector<std::uint8_t> weights(DepthBytes(padded_depth()));
+  std::vector<ggml_fp16_t> scales(has_blocks() ? static_cast<std::size_t>(blocks() * kPanel) : 0);
+  if (has_blocks()) {
+    PackBlocks(panel, type, rows, weights.data(), scales.data());
   } else {
-    Interleave(rows, depth_, count, reinterpret_cast<std::uint16_t*>(out));
+    PackFloats(panel, rows, weights.data());
+  }
+  for (std::int64_t begin = 0; begin < padded_depth(); begin += kStretch) {
+    const std::int64_t depth = std::min(kStretch, padded_depth() - begin);
+    const std::int64_t before = DepthBefore(panel, begin);
+    std::copy_n(weights.data() + DepthBytes(begin), DepthBytes(depth), values_.get() + DepthBytes(before));
+    if (has_blocks()) {
+      std::copy_n(scales.data() + begin / kBlock * kPanel, depth / kBlock * kPanel,
+                  scales_.get() + before / kBlock * kPanel);
+    }
   }
 }
 
-void PackedMatrix::PackBlocks(std::int64_t panel, ggml_type type, const std::byte* rows) {
+void PackedMatrix::PackFloats(std::int64_t panel, const std::byte* rows, std::uint8_t* weights) const {
+  const std::int64_t count = std::min(kPanel, channels_ - panel * kPanel);
+  if (form_ == PackedForm::kF32) {
+    Interleave(rows, depth_, count, reinterpret_cast<std::uint32_t*>(weights));
+  } else {
+    Interleave(rows, depth_, count, reinterpret_cast<std::uint16_t*>(weights));
+  }
+}
+
+void PackedMatrix::PackBlocks(std::int64_t panel, ggml_type type, const std::byte* rows, std::uint8_t* weights,
+                              ggml_fp16_t* scales) const {
   ChannelReader reader(type, depth_);
-  std::uint8_t* weights = values_.get() + DepthBytes(panel * padded_depth());
-  ggml_fp16_t* scales = scales_.get() + panel * blocks() * kPanel;
   for (std::int64_t channel = 0; channel < kPanel; ++channel) {
     const bool is_there = panel * kPanel + channel < channels_;
     if (is_there) reader.Enter(rows + static_cast<std::size_t>(channel) * ggml_row_size(type, depth_));

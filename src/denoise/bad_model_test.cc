@@ -70,5 +70,25 @@ TEST(BadModel, OfWhichTheUserIsWarned) {
   }
 }
 
+// A damaged matrix shows in the first rows that are read, whoever reads them, kept or not.
+TEST(BadModel, DamagedMatricesEndTheFirstRead) {
+  const TempFolder temp;
+  Write("llada", temp / "damaged.gguf", [](EditedSource& source) {
+    source.Change("output.weight", [](std::span<float> values) { values[1000] = NAN; });
+  });
+  const Model model = OpenModel((temp / "damaged.gguf").string());
+  const std::vector<Token> canvas(8, model.denoiser->info().mask_token);
+  const std::vector<Position> rows = {1, 2, 5};
+  for (const std::size_t kept_bytes : {std::size_t{0}, std::size_t{1} << 20}) {
+    const auto session = model.denoiser->NewSession({.threads = 2, .logit_cache_bytes = kept_bytes});
+    const Query query{.canvas = canvas, .rows = rows};
+    const PassRef pass = session->Forward({&query, 1}).front();
+    std::vector<Proposal> out(rows.size());
+    const ProposalOptions options;
+    const ProposalRequest request{.pass = pass.get(), .rows = rows, .options = &options, .key = {}, .out = out};
+    ExpectError([&] { session->Propose({&request, 1}); }, {"damaged.gguf", "not finite"});
+  }
+}
+
 }  // namespace
 }  // namespace punt

@@ -16,8 +16,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -32,8 +34,42 @@ namespace {
 constexpr std::size_t kPortion = 64;  // rows through the head at a time
 constexpr float kImpossible = -std::numeric_limits<float>::infinity();
 
-/// Bytes of logits that the passes of a session hold; outlives the session with its last pass.
-using Ledger = std::shared_ptr<std::size_t>;
+/// Memory for the logits that the passes of a session keep; outlives the session with its last pass. Every step keeps as
+/// much as the one before, so what is given back is used again: asking the system for it anew would cost more than the
+/// numbers are worth.
+class LogitStore {
+ public:
+  struct Room {
+    std::unique_ptr<float[]> numbers;
+    std::size_t size = 0;
+  };
+
+  /// Not set; empty when it would exceed the budget.
+  Room Take(std::size_t size, std::size_t budget) {
+    std::lock_guard lock(mutex_);
+    auto fits = std::find_if(spare_.begin(), spare_.end(), [&](const Room& room) { return room.size >= size; });
+    if (fits != spare_.end()) {
+      Room room = std::move(*fits);
+      spare_.erase(fits);
+      return room;
+    }
+    for (const Room& room : spare_) bytes_ -= room.size * sizeof(float);
+    spare_.clear();
+    if (bytes_ + size * sizeof(float) > budget) return {};
+    bytes_ += size * sizeof(float);
+    return {std::make_unique_for_overwrite<float[]>(size), size};
+  }
+  void GiveBack(Room room) {
+    std::lock_guard lock(mutex_);
+    if (room.size > 0) spare_.push_back(std::move(room));
+  }
+
+ private:
+  std::mutex mutex_;  // passes of a batch are dropped by the threads that used them
+  std::size_t bytes_ = 0;
+  std::vector<Room> spare_;
+};
+using Ledger = std::shared_ptr<LogitStore>;
 
 class NeuralPass : public Pass {
  public:
@@ -52,7 +88,7 @@ class NeuralPass : public Pass {
     SetRowPasses(static_cast<std::int64_t>(rows * sequences));
   }
 
-  ~NeuralPass() override { *ledger_ -= kept_.size() * sizeof(float); }
+  ~NeuralPass() override { ledger_->GiveBack(std::move(kept_)); }
 
   /// Rows in the order of `hidden`, without repeats.
   const std::vector<Position>& rows() const { return rows_; }
@@ -72,26 +108,24 @@ class NeuralPass : public Pass {
 
   // Logits of rows that were read, if there is room for all of them. Reading fills them in.
   bool KeepsLogits(std::size_t vocab, std::size_t budget) const {
-    if (!kept_.empty()) return true;
-    const std::size_t bytes = rows_.size() * vocab * sizeof(float);
-    if (*ledger_ + bytes > budget) return false;
-    kept_.resize(rows_.size() * vocab);
+    if (keeps_room()) return true;
+    kept_ = ledger_->Take(rows_.size() * vocab, budget);
+    if (!keeps_room()) return false;
     is_kept_.assign(rows_.size(), false);
-    *ledger_ += bytes;
     return true;
   }
-  bool keeps_room() const { return !kept_.empty(); }
+  bool keeps_room() const { return kept_.size > 0; }
   bool IsKept(std::size_t index) const { return !is_kept_.empty() && is_kept_[index]; }
   void SetKept(std::size_t index) const { is_kept_[index] = true; }
   std::span<float> Kept(std::size_t index, std::size_t vocab) const {
-    return std::span(kept_).subspan(index * vocab, vocab);
+    return {kept_.numbers.get() + index * vocab, vocab};
   }
 
  private:
   Ledger ledger_;
   std::vector<Position> rows_;
   std::vector<std::ptrdiff_t> index_of_;
-  mutable std::vector<float> kept_;
+  mutable LogitStore::Room kept_;
   mutable std::vector<bool> is_kept_;
 };
 
@@ -124,7 +158,7 @@ class NeuralSession : public DenoiserSession {
         banned_(Banned(info, never, options.banned_tokens)),
         vocab_(static_cast<std::size_t>(info.vocab_size)),
         dim_(static_cast<std::size_t>(network.hyper().model_dim)),
-        ledger_(std::make_shared<std::size_t>(0)),
+        ledger_(std::make_shared<LogitStore>()),
         runner_(network, {.threads = options.threads}),
         workers_(options.threads, vocab_) {
     if (!std::isfinite(options.guidance)) BadInput("guidance must be finite, got {}", options.guidance);
@@ -346,19 +380,18 @@ class NeuralSession : public DenoiserSession {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (!pass.IsKept(pass.IndexOf(rows[i]))) missing.push_back(i);
     }
-    room.resize(missing.size() * vocab_);
-    RunHead(pass.hidden, pass, rows, missing, room);
-    if (is_guided()) Guide(pass, rows, missing, room);
     const bool keeps = pass.keeps_room();
+    if (!keeps) room.resize(std::max(room.size(), missing.size() * vocab_));
+    std::vector<std::span<float>> targets;  // of the missing ones
+    for (std::size_t m = 0; m < missing.size(); ++m) {
+      targets.push_back(keeps ? pass.Kept(pass.IndexOf(rows[missing[m]]), vocab_)
+                              : std::span(room).subspan(m * vocab_, vocab_));
+    }
+    ReadHead(pass, rows, missing, targets);
     RowSpans spans(rows.size());
     for (std::size_t m = 0; m < missing.size(); ++m) {
-      std::span<float> row = std::span(room).subspan(m * vocab_, vocab_);
-      for (Token token : banned_) row[static_cast<std::size_t>(token)] = kImpossible;
-      spans[missing[m]] = row;
-      if (!keeps) continue;
-      const std::size_t index = pass.IndexOf(rows[missing[m]]);
-      std::copy(row.begin(), row.end(), pass.Kept(index, vocab_).begin());
-      pass.SetKept(index);
+      spans[missing[m]] = targets[m];
+      if (keeps) pass.SetKept(pass.IndexOf(rows[missing[m]]));
     }
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (spans[i].empty()) spans[i] = pass.Kept(pass.IndexOf(rows[i]), vocab_);
@@ -366,24 +399,40 @@ class NeuralSession : public DenoiserSession {
     return spans;
   }
 
-  void RunHead(const std::vector<float>& states, const NeuralPass& pass, std::span<const Position> rows,
-               const std::vector<std::size_t>& missing, std::span<float> out) {
+  /// Runs the head for some of the rows, and writes what may be sampled from to `targets`.
+  void ReadHead(const NeuralPass& pass, std::span<const Position> rows, const std::vector<std::size_t>& missing,
+                std::span<const std::span<float>> targets) {
+    if (missing.empty()) return;
+    std::span<const float> logits = RunHead(pass.hidden, pass, rows, missing);
+    if (is_guided()) {
+      conditional_.assign(logits.begin(), logits.end());
+      logits = RunHead(pass.unconditional, pass, rows, missing);
+    }
+    const auto factor = static_cast<float>(options_.guidance + 1);
+    std::atomic<bool> is_finite = true;
+    workers_.ForRows(missing.size(), [&](std::size_t m, RowScratch&) {
+      const std::span<float> row = targets[m];
+      const std::span<const float> from = logits.subspan(m * vocab_, vocab_);
+      if (is_guided()) {
+        const float* conditional = conditional_.data() + m * vocab_;
+        for (std::size_t v = 0; v < vocab_; ++v) row[v] = from[v] + factor * (conditional[v] - from[v]);
+      } else {
+        std::copy(from.begin(), from.end(), row.begin());
+      }
+      if (!NetworkRunner::IsFinite(row)) is_finite = false;
+      for (Token token : banned_) row[static_cast<std::size_t>(token)] = kImpossible;
+    });
+    if (!is_finite) runner_.ThrowNotFinite();
+  }
+
+  std::span<const float> RunHead(const std::vector<float>& states, const NeuralPass& pass,
+                                 std::span<const Position> rows, const std::vector<std::size_t>& missing) {
     states_.clear();
     for (std::size_t i : missing) {
       const auto from = states.begin() + static_cast<std::ptrdiff_t>(pass.IndexOf(rows[i]) * dim_);
       states_.insert(states_.end(), from, from + static_cast<std::ptrdiff_t>(dim_));
     }
-    runner_.Logits(states_, out);
-  }
-
-  void Guide(const NeuralPass& pass, std::span<const Position> rows, const std::vector<std::size_t>& missing,
-             std::span<float> conditional) {
-    other_.resize(conditional.size());
-    RunHead(pass.unconditional, pass, rows, missing, other_);
-    const auto factor = static_cast<float>(options_.guidance + 1);
-    for (std::size_t i = 0; i < conditional.size(); ++i) {
-      conditional[i] = other_[i] + factor * (conditional[i] - other_[i]);
-    }
+    return runner_.LogitsInPlace(states_);
   }
 
   const Network& network_;
@@ -396,7 +445,7 @@ class NeuralSession : public DenoiserSession {
   RowWorkers workers_;
   std::vector<float> first_;  // portions of logits
   std::vector<float> second_;
-  std::vector<float> other_;
+  std::vector<float> conditional_;
   std::vector<float> states_;
 };
 

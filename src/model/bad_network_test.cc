@@ -170,7 +170,7 @@ TEST(BadNetwork, DamagedMatricesEndTheFirstPass) {
     });
     EXPECT_TRUE(network->warnings().empty());
     NetworkRunner runner(*network, {});
-    ExpectError([&] { LogitsOf(runner, *network, c); }, {"golden/llada", "nan", "damaged"});
+    ExpectError([&] { LogitsOf(runner, *network, c); }, {"golden/llada", "not finite", "damaged"});
   }
 }
 
@@ -183,7 +183,7 @@ TEST(BadNetwork, OneDamagedNumberEndsTheFirstPass) {
         source.Change(name, [=](std::span<float> values) { values[index] = NAN; });
       });
       NetworkRunner runner(*network, {});
-      ExpectError([&] { LogitsOf(runner, *network, c); }, {"golden/llada", "nan", "damaged"});
+      ExpectError([&] { LogitsOf(runner, *network, c); }, {"golden/llada", "not finite", "damaged"});
     }
   }
 }

@@ -233,7 +233,13 @@ class Product {
       for (std::int64_t panel = share.first; panel < share.last; ++panel) {
         const float* from = sums_ + (panel - share.first) * count + (row - first_row) * kPanel;
         float* to = share.y + row * weights_.channels() + panel * kPanel;
-        std::copy_n(from, std::min(kPanel, weights_.channels() - panel * kPanel), to);
+        const std::int64_t channels = std::min(kPanel, weights_.channels() - panel * kPanel);
+        if (channels < kPanel) {
+          std::copy_n(from, channels, to);
+        } else {  // a copy of unknown length would be a call
+          const Floats d;
+          for (std::int64_t i = 0; i < kPanel; i += kLanes) hn::StoreU(hn::Load(d, from + i), d, to + i);
+        }
       }
     }
   }

@@ -18,6 +18,9 @@ namespace punt {
 namespace {
 
 constexpr std::size_t kKeptGraphs = 24;             // PUNT asks for other rows in every pass: shapes come and go
+// How long a thread of ggml's looks for the next graph before it sleeps, in units of ggml's. Its default spins for tens of
+// milliseconds, on a core that those who read the rows of the last graph need.
+constexpr std::uint32_t kPolling = 0;
 constexpr double kKeptInTraining = 1 - 0.15 * 0.8;  // ESM-2: share of residues that were not zeroed
 
 struct BackendDelete {
@@ -125,18 +128,6 @@ void SetInput(ggml_tensor* tensor, const std::vector<T>& values) {
   ggml_backend_tensor_set(tensor, values.data(), 0, ggml_nbytes(tensor));
 }
 
-/// The first number that is NaN or infinite; null if there is none. The usual answer takes one pass over the bits,
-/// which compilers vectorise: little beside the head that made the numbers.
-const float* FindNotFinite(std::span<const float> values) {
-  constexpr std::uint32_t kExponent = 0x7f800000;
-  std::uint32_t found = 0;
-  for (float value : values) {
-    found |= static_cast<std::uint32_t>((std::bit_cast<std::uint32_t>(value) & kExponent) == kExponent);
-  }
-  if (found == 0) return nullptr;
-  return &*std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
-}
-
 /// Where a token stands: its index, or for a shadow the index of what it shadows.
 Position PositionOf(const Sequence& sequence, std::int64_t token) {
   const std::int64_t real = std::ssize(sequence.tokens) - std::ssize(sequence.shadow_of);
@@ -184,23 +175,29 @@ class NetworkRunner::Impl {
     return hidden;
   }
 
-  void Logits(std::span<const float> hidden, std::span<float> logits) {
+  std::span<const float> Logits(std::span<const float> hidden) {
     const auto dim = static_cast<std::size_t>(network_.hyper().model_dim);
     const std::size_t rows = hidden.size() / dim;
-    Check(rows * dim == hidden.size() && logits.size() == rows * static_cast<std::size_t>(network_.hyper().vocab_size),
-          "logits of another size than their rows");
-    if (rows == 0) return;
+    Check(rows * dim == hidden.size(), "hidden rows of another size");
+    if (rows == 0) return {};
     GraphShape shape;
     shape.sequences.push_back({.tokens = static_cast<std::int64_t>(rows), .rows = static_cast<std::int64_t>(rows)});
     Built& built = heads_.Prepare(shape, [this](const GraphShape& s) { return BuildHead(s); });
     ggml_backend_tensor_set(built.input, hidden.data(), 0, hidden.size_bytes());
     heads_.Compute(built);
-    ggml_backend_tensor_get(built.output, logits.data(), 0, logits.size_bytes());
-    if (const float* bad = FindNotFinite(logits)) {
-      throw Error(ErrorCode::kFailed, fmt::format("{}: the forward pass gave {}; weights may be damaged (punt inspect "
-                                                  "--check looks for it)",
-                                                  network_.metadata().origin(), *bad));
+    const std::size_t count = rows * static_cast<std::size_t>(network_.hyper().vocab_size);
+    if (ggml_backend_buffer_is_host(built.output->buffer)) {
+      return {static_cast<const float*>(built.output->data), count};
     }
+    fetched_.resize(count);
+    ggml_backend_tensor_get(built.output, fetched_.data(), 0, count * sizeof(float));
+    return fetched_;
+  }
+
+  [[noreturn]] void ThrowNotFinite() const {
+    throw Error(ErrorCode::kFailed, fmt::format("{}: the forward pass gave numbers that are not finite; weights may be "
+                                                "damaged (punt inspect --check looks for it)",
+                                                network_.metadata().origin()));
   }
 
   std::shared_ptr<const KeyValues> NewKeyValues(std::int64_t tokens) {
@@ -239,6 +236,7 @@ class NetworkRunner::Impl {
     }
     if (options.threads > 1) {
       ggml_threadpool_params params = ggml_threadpool_params_default(options.threads);
+      params.poll = kPolling;
       pool_.reset(ggml_threadpool_new(&params));
       ggml_backend_cpu_set_threadpool(backends.back().get(), pool_.get());
     }
@@ -419,6 +417,7 @@ class NetworkRunner::Impl {
   GraphStore bodies_;
   GraphStore heads_;
   std::vector<ChosenExperts> experts_;
+  std::vector<float> fetched_;  // logits from another device
 };
 
 NetworkRunner::NetworkRunner(const Network& network, const NetworkRunnerOptions& options)
@@ -430,7 +429,26 @@ std::vector<float> NetworkRunner::Hidden(std::span<const Sequence> sequences, st
   return impl_->Hidden(sequences, attention_layers, attention);
 }
 
-void NetworkRunner::Logits(std::span<const float> hidden, std::span<float> logits) { impl_->Logits(hidden, logits); }
+void NetworkRunner::Logits(std::span<const float> hidden, std::span<float> logits) {
+  const std::span<const float> all = LogitsInPlace(hidden);
+  Check(all.size() == logits.size(), "logits of another size than their rows");
+  if (!IsFinite(all)) ThrowNotFinite();
+  std::copy(all.begin(), all.end(), logits.begin());
+}
+
+std::span<const float> NetworkRunner::LogitsInPlace(std::span<const float> hidden) { return impl_->Logits(hidden); }
+
+// One pass over the bits, which compilers vectorise: little beside the head that made the numbers.
+bool NetworkRunner::IsFinite(std::span<const float> logits) {
+  constexpr std::uint32_t kExponent = 0x7f800000;
+  std::uint32_t found = 0;
+  for (float value : logits) {
+    found |= static_cast<std::uint32_t>((std::bit_cast<std::uint32_t>(value) & kExponent) == kExponent);
+  }
+  return found == 0;
+}
+
+void NetworkRunner::ThrowNotFinite() const { impl_->ThrowNotFinite(); }
 
 std::shared_ptr<const KeyValues> NetworkRunner::NewKeyValues(std::int64_t tokens) {
   return impl_->NewKeyValues(tokens);

@@ -68,6 +68,11 @@ class NetworkRunner {
   /// Logits of hidden rows; logits.size() / V == hidden.size() / D. Throws Error when they are not finite.
   void Logits(std::span<const float> hidden, std::span<float> logits);
 
+  /// The same where they lie, valid until the next call; whoever reads a row checks it with IsFinite, and complains.
+  std::span<const float> LogitsInPlace(std::span<const float> hidden);
+  static bool IsFinite(std::span<const float> logits);
+  [[noreturn]] void ThrowNotFinite() const;
+
   /// Memory for the keys and values of a sequence of so many tokens, not set. Given back when the last owner drops it.
   std::shared_ptr<const KeyValues> NewKeyValues(std::int64_t tokens);
 

@@ -12,6 +12,8 @@ for planner in $("$PUNT" list planners --json | sed -n 's/^    "name": "\(.*\)",
   [[ $(field tokens) != *314* ]] || fail "planner $planner leaves masks: $out"
   [ "$(field stop)" = '"full"' ] || [ "$(field stop)" = '"eos"' ] || fail "planner $planner stopped: $out"
   accepts replay "$planner.jsonl"
+  accepts $llada hello --length 12 --temperature 0 --planner "$planner" --window 6 --cache dual --json
+  [[ $(field tokens) != *314* ]] || fail "planner $planner leaves masks with a cache: $out"
 done
 accepts generate --model "$golden/dream" --threads 1 hello --length 8 --planner punt --json
 refuses "needs shadow rows" generate --model "$golden/dream" hello --length 8 --planner wino

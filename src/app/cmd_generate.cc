@@ -263,6 +263,7 @@ constexpr const char* kExamples = R"(Examples:
   punt generate --infill "Tom saw a [MASK:3]. He was sad."        fill a hole
   echo "One day" | punt generate - --json         prompt from the standard input
   punt generate --planner top-k:k=4 --samples 5 --trace runs.jsonl
+  punt generate --cache settled --compute int8    faster, approximately: see punt list caches, docs/performance.md
 
 The default temperature of 1 samples a model from its own law. A window that divides the generation into
 blocks fills them left to right. Sample i of a run is sample i of any run with the same seed: see --first-sample.)";

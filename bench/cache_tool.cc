@@ -10,10 +10,10 @@
 // policy.) Prints for each cache the mean Jaccard index of committed sets, the share of steps in which they are equal,
 // and the median and 95th percentile of |change of divergence| over tests with equal anchors.
 //
-// cost: takes one step on a canvas of random tokens of which so many are masked, with and without caches in turn. Prints
-// the best and median time of each and their ratio to the step without a cache, rows and tests. On a model with random
-// weights the planner's epsilon decides how many tests survive: 1e6 keeps all (the most expensive step), 0 drops nearly
-// all.
+// cost: takes one step on a canvas of random tokens of which so many are masked, with and without caches in turn.
+// Prints the best and median time of each and their ratio to the step without a cache, rows and tests. On a model with
+// random weights the planner's epsilon decides how many tests survive: 1e6 keeps all (the most expensive step), 0 drops
+// nearly all.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -37,9 +37,8 @@ double BestRate(std::int64_t rows, std::int64_t channels, std::int64_t depth, in
   double best = 1e9;
   for (int i = 0; i <= repeats; ++i) {
     const auto begin = std::chrono::steady_clock::now();
-    forward.execute(stream, {{DNNL_ARG_SRC, rows_memory},
-                             {DNNL_ARG_WEIGHTS, weights_memory},
-                             {DNNL_ARG_DST, result_memory}});
+    forward.execute(stream,
+                    {{DNNL_ARG_SRC, rows_memory}, {DNNL_ARG_WEIGHTS, weights_memory}, {DNNL_ARG_DST, result_memory}});
     stream.wait();
     best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }

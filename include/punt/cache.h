@@ -28,7 +28,7 @@ enum class CacheKind { kNone, kStep, kSettled, kPrefix, kDual };
 
 struct CachePolicy {
   CacheKind kind = CacheKind::kNone;
-  int refresh = 0;  // a base pass computes everything after so many steps at the latest; 0: no limit
+  int refresh = 0;              // a base pass computes everything after so many steps at the latest; 0: no limit
   bool tests_all_masks = true;  // what test passes compute, see above
 
   bool is_on() const { return kind != CacheKind::kNone; }

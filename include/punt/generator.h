@@ -49,7 +49,7 @@ struct Recipe {
   std::shared_ptr<const Score> score;
   std::shared_ptr<const Proposer> proposer;
   EosPolicy eos = EosPolicy::kNone;
-  int window = 0;  // semi-autoregressive blocks of so many generated positions, left to right; 0: one block
+  int window = 0;     // semi-autoregressive blocks of so many generated positions, left to right; 0: one block
   CachePolicy cache;  // what forward passes take over from earlier ones
   std::uint64_t seed = 0;
   std::uint64_t sample = 0;

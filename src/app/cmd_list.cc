@@ -151,12 +151,8 @@ struct ListRow {
   void (*print)(bool json);
 };
 
-constexpr ListRow kLists[] = {{"planners", ListPlanners},
-                              {"scores", ListScores},
-                              {"caches", ListCaches},
-                              {"models", ListModels},
-                              {"tasks", ListTasks},
-                              {"devices", PrintDevices}};
+constexpr ListRow kLists[] = {{"planners", ListPlanners}, {"scores", ListScores}, {"caches", ListCaches},
+                              {"models", ListModels},     {"tasks", ListTasks},   {"devices", PrintDevices}};
 
 struct ListFlags {
   std::string what;

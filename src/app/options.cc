@@ -88,9 +88,10 @@ CLI::Option* AddCompute(CLI::App& command, std::string& value) {
 
 CLI::Option* AddCache(CLI::App& command, std::string& value) {
   return command
-      .add_option("--cache", value,
-                  "What passes take over from earlier ones, an approximation: none, step, settled, prefix or dual (see punt "
-                  "list caches)")
+      .add_option(
+          "--cache", value,
+          "What passes take over from earlier ones, an approximation: none, step, settled, prefix or dual (see punt "
+          "list caches)")
       ->capture_default_str();
 }
 

@@ -38,8 +38,7 @@ PassRef Keep(DenoiserSession& session, const std::vector<Token>& canvas, const P
 
 std::vector<double> Reuse(DenoiserSession& session, const std::vector<Token>& canvas, const PassRef& states,
                           std::span<const Position> stale, std::span<const Position> rows) {
-  const Query query{
-      .canvas = canvas, .rows = rows, .kind = PassKind::kTest, .states = states.get(), .stale = stale};
+  const Query query{.canvas = canvas, .rows = rows, .kind = PassKind::kTest, .states = states.get(), .stale = stale};
   const PassRef pass = session.Forward({&query, 1}).front();
   return DenseRows(session, pass, rows);
 }
@@ -146,8 +145,7 @@ TEST_P(Caches, CanvasesOfOtherLengthsComeAndGo) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Golden, Caches,
-                         testing::Values("llada", "dream", "llada2_moe", "esm2", "bert", "distilbert"),
+INSTANTIATE_TEST_SUITE_P(Golden, Caches, testing::Values("llada", "dream", "llada2_moe", "esm2", "bert", "distilbert"),
                          [](const auto& each) { return std::string(each.param); });
 
 }  // namespace

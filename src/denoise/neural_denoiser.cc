@@ -34,9 +34,9 @@ namespace {
 constexpr std::size_t kPortion = 64;  // rows through the head at a time
 constexpr float kImpossible = -std::numeric_limits<float>::infinity();
 
-/// Memory for the logits that the passes of a session keep; outlives the session with its last pass. Every step keeps as
-/// much as the one before, so what is given back is used again: asking the system for it anew would cost more than the
-/// numbers are worth.
+/// Memory for the logits that the passes of a session keep; outlives the session with its last pass. Every step keeps
+/// as much as the one before, so what is given back is used again: asking the system for it anew would cost more than
+/// the numbers are worth.
 class LogitStore {
  public:
   struct Room {
@@ -84,9 +84,7 @@ class NeuralPass : public Pass {
   }
 
   bool belongs_to(const Ledger& session) const { return ledger_ == session; }
-  void CountRows(std::size_t rows, std::size_t sequences) {
-    SetRowPasses(static_cast<std::int64_t>(rows * sequences));
-  }
+  void CountRows(std::size_t rows, std::size_t sequences) { SetRowPasses(static_cast<std::int64_t>(rows * sequences)); }
 
   ~NeuralPass() override { ledger_->GiveBack(std::move(kept_)); }
 

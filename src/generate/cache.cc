@@ -9,8 +9,8 @@
 namespace punt {
 namespace {
 
-const ParamRow kTests = {"tests", ParamKind::kChoice,   "masked", "what test passes compute besides what they reveal",
-                         0,       0,                    {"read", "masked"}};
+const ParamRow kTests = {"tests", ParamKind::kChoice, "masked", "what test passes compute besides what they reveal", 0,
+                         0,       {"read", "masked"}};
 const ParamRow kStepParams[] = {kTests};
 const ParamRow kSettledParams[] = {
     {"refresh", ParamKind::kInteger, "8", "steps after which a base pass computes everything again", 1, 1e9},

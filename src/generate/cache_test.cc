@@ -1,5 +1,5 @@
-// What each cache policy asks of the denoiser, seen by a session that writes queries down; exact models ignore caches, so
-// results do not depend on them here. What networks make of it: denoise/neural_cache_test.cc.
+// What each cache policy asks of the denoiser, seen by a session that writes queries down; exact models ignore caches,
+// so results do not depend on them here. What networks make of it: denoise/neural_cache_test.cc.
 #include "punt/cache.h"
 
 #include <gtest/gtest.h>

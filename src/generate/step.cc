@@ -7,8 +7,8 @@
 // are the same with and without; only NFE is lower. Tested by generator_test, punt_test, conformance_test.
 //
 // Caches. What a pass does not compute again is decided here, by Recipe::cache: for base passes see StaleInBase; what
-// test passes do not compute they see as it was in the last base pass. Under `step` base passes are exact, and so a test
-// pass never stands in for one. Under the others it may.
+// test passes do not compute they see as it was in the last base pass. Under `step` base passes are exact, and so a
+// test pass never stands in for one. Under the others it may.
 #include "generate/step.h"
 
 #include <algorithm>
@@ -155,9 +155,10 @@ bool MustRefresh(const CachePolicy& cache, const RunState& state) {
 std::vector<Position> StaleInBase(const CachePolicy& cache, const RunState& state, std::span<const Position> scope) {
   std::vector<Position> stale;
   for (Position position = 0; position < static_cast<Position>(state.canvas.length()); ++position) {
-    const bool is_stale = cache.kind == CacheKind::kSettled  ? !state.canvas.is_masked(position)
-                          : cache.kind == CacheKind::kPrefix ? position < scope.front()
-                                                             : !std::binary_search(scope.begin(), scope.end(), position);
+    const bool is_stale = cache.kind == CacheKind::kSettled ? !state.canvas.is_masked(position)
+                          : cache.kind == CacheKind::kPrefix
+                              ? position < scope.front()
+                              : !std::binary_search(scope.begin(), scope.end(), position);
     if (is_stale) stale.push_back(position);
   }
   return stale;

@@ -37,8 +37,8 @@ inline TraceEvent RandomEvent(RandomStream& random) {
 
   switch (below(6)) {
     case 0:
-      return RunEvent{text(),           text(),           text(),     random.Next(), random.Next(),
-                      random.Uniform(), random.Uniform(), below(100), text(), token(), tokens(size + 1)};
+      return RunEvent{text(),           text(),     text(), random.Next(), random.Next(),   random.Uniform(),
+                      random.Uniform(), below(100), text(), token(),       tokens(size + 1)};
     case 1: {
       PiecesEvent event;
       for (std::size_t i = 0; i < size; ++i) event.pieces[token()] = text();

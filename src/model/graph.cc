@@ -144,8 +144,8 @@ ggml_tensor* Graph::Attend(ggml_tensor* q, ggml_tensor* k, ggml_tensor* v) {
     const SequenceShape& sequence = shape_.sequences[i];
     const std::int64_t queries = selects ? sequence.rows : sequence.columns;
     const bool is_alone = sequence.is_masked || sequence.stored != nullptr;
-    const bool joins = run.sequences > 0 && run.queries == queries && run.keys == sequence.tokens && !run.is_alone &&
-                       !is_alone;
+    const bool joins =
+        run.sequences > 0 && run.queries == queries && run.keys == sequence.tokens && !run.is_alone && !is_alone;
     if (!joins) {
       finish();
       run.first = i;

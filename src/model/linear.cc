@@ -125,16 +125,15 @@ LaidOut LayOutNode(ggml_context* context, ggml_tensor* x, bool in_blocks) {
   const RowsShape shape{.depth = x->ne[0], .rows = x->ne[1]};
   const std::size_t bytes = in_blocks ? shape.Int16Bytes() : shape.FloatBytes();
   const std::size_t aligned = (bytes + sizeof(PanelCounter) - 1) / sizeof(PanelCounter) * sizeof(PanelCounter);
-  ggml_tensor* node =
-      ggml_custom_4d(context, GGML_TYPE_I8, static_cast<std::int64_t>(aligned + kCounterBytes), 1, 1, 1, &x, 1,
-                     in_blocks ? RunLayOutInts : RunLayOutFloats, GGML_N_TASKS_MAX, nullptr);
+  ggml_tensor* node = ggml_custom_4d(context, GGML_TYPE_I8, static_cast<std::int64_t>(aligned + kCounterBytes), 1, 1, 1,
+                                     &x, 1, in_blocks ? RunLayOutInts : RunLayOutFloats, GGML_N_TASKS_MAX, nullptr);
   return {.node = node, .rows = shape.rows};
 }
 
 ggml_tensor* MultiplyNode(ggml_context* context, const PackedMatrix& weights, LaidOut& laid_out) {
   Check(laid_out.readers < kMostReaders, "too many products of the same rows");
-  const std::size_t counter = ggml_nbytes(laid_out.node) - kCounterBytes +
-                              static_cast<std::size_t>(laid_out.readers++) * sizeof(PanelCounter);
+  const std::size_t counter =
+      ggml_nbytes(laid_out.node) - kCounterBytes + static_cast<std::size_t>(laid_out.readers++) * sizeof(PanelCounter);
   ggml_tensor* sources[] = {laid_out.node, ggml_view_1d(context, laid_out.node, sizeof(PanelCounter), counter)};
   // ggml passes the pointer through as writable; nobody writes.
   return ggml_custom_4d(context, GGML_TYPE_F32, weights.channels(), laid_out.rows, 1, 1, sources, 2, RunMultiply,

@@ -6,8 +6,8 @@
 // network is opened.
 //
 // Threads take the next few panels when they are done with the last: a core that was disturbed does less, and nobody
-// waits long at the end. Who computes a panel changes nothing in it. The counters from which panels are taken lie behind
-// the laid-out rows, one for each product that reads them, and are set to zero when rows are laid out.
+// waits long at the end. Who computes a panel changes nothing in it. The counters from which panels are taken lie
+// behind the laid-out rows, one for each product that reads them, and are set to zero when rows are laid out.
 //
 // The rule, by the type of the weights alone. It must not depend on the number of rows, nor on a timing: a row would
 // get other bits in another batch or another run.

@@ -40,8 +40,8 @@ enum class PackedForm { kF32, kF16, kBf16, kInt8, kInt4 };
 ///
 /// Floats lie as [group][stretch][panel of the group][depth of the stretch][16], in the order in which products read
 /// them: memory fetches ahead what comes next. 8-bit weights as [...][depth / 2][16][2], 4-bit ones the same with both
-/// weights of a pair in a byte, the first one low, 8 added; their scales as [...][blocks][16] f16; the depth is rounded up
-/// to blocks.
+/// weights of a pair in a byte, the first one low, 8 added; their scales as [...][blocks][16] f16; the depth is rounded
+/// up to blocks.
 class PackedMatrix {
  public:
   PackedMatrix(PackedForm form, std::int64_t depth, std::int64_t channels);

@@ -17,9 +17,9 @@
 namespace punt {
 namespace {
 
-constexpr std::size_t kKeptGraphs = 24;             // PUNT asks for other rows in every pass: shapes come and go
-// How long a thread of ggml's looks for the next graph before it sleeps, in units of ggml's. Its default spins for tens of
-// milliseconds, on a core that those who read the rows of the last graph need.
+constexpr std::size_t kKeptGraphs = 24;  // PUNT asks for other rows in every pass: shapes come and go
+// How long a thread of ggml's looks for the next graph before it sleeps, in units of ggml's. Its default spins for tens
+// of milliseconds, on a core that those who read the rows of the last graph need.
 constexpr std::uint32_t kPolling = 0;
 constexpr double kKeptInTraining = 1 - 0.15 * 0.8;  // ESM-2: share of residues that were not zeroed
 
@@ -108,7 +108,8 @@ class GraphStore {
       t->buffer = nullptr;
     }
     if (!ggml_backend_sched_alloc_graph(scheduler_.get(), built.graph)) {
-      throw Error(ErrorCode::kFailed, fmt::format("no memory for a forward pass over {} tokens", built.shape.columns()));
+      throw Error(ErrorCode::kFailed,
+                  fmt::format("no memory for a forward pass over {} tokens", built.shape.columns()));
     }
     current_ = &built;
   }

@@ -22,8 +22,8 @@ struct Sequence {
   double mask_ratio = -1;               // for token dropout; -1: the sequence's own share of masks
   std::int64_t attention_block = -1;    // block-causal attention; 0: all see all; -1: the network's own
   // Keys and values of this sequence, of as many tokens (no shadows, no attention kept). With `columns`, only those
-  // tokens are computed, ascending, all of `rows` among them, and the keys and values of the others are taken from here.
-  // With `stores`, those that are computed are left here.
+  // tokens are computed, ascending, all of `rows` among them, and the keys and values of the others are taken from
+  // here. With `stores`, those that are computed are left here.
   const KeyValues* key_values = nullptr;
   std::span<const Position> columns = {};  // empty: all
   bool stores = false;

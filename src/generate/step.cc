@@ -259,6 +259,7 @@ std::span<const Position> CurrentScope(const Recipe& recipe, RunState& state) {
   while (state.canvas.MaskedIn(scope).empty()) {
     scope = ScopeOf(state.canvas, recipe.window, ++state.scope_index);
     state.scope_start_step = state.step;
+    state.previous_base = nullptr;  // it was asked for other rows
   }
   return scope;
 }

@@ -194,7 +194,7 @@ std::string ForwardSvg(const std::vector<Row>& rows) {
                              .label = fmt::format("{}, {} rows: {} tokens/s", EngineOf(row), row.rows, Cost(best)),
                              .range = PlotRange{row.rows / time.median, best}});
   }
-  return RenderSvg(panels, "Forward passes: best of all, with a bar down to the median",
+  return RenderSvg(panels, "Forward passes: best, bar to the median",
                    {.columns = std::min(3, static_cast<int>(panels.size())), .panel_width = 360, .panel_height = 300});
 }
 

@@ -28,6 +28,17 @@ lies_between 1 "$(field judge_perplexity)" 20 || fail "judge perplexity of stori
 accepts eval stories --reference --temperature 0.7 --top-p 0.9 --limit 2 --threads 1 --json
 lies_between 1 "$(field judge_perplexity)" 3 || fail "the judge on itself: $out"
 
+# ---- the trace of a story is written as the story goes: who kills the program keeps what happened
+"$PUNT" generate --planner top-k:k=1 --length 250 --threads 1 --trace live.jsonl >out 2>err &
+story=$!
+for _ in $(seq 600); do
+  [ ! -s live.jsonl.partial ] && kill -0 "$story" 2>/dev/null || break
+  sleep 0.05
+done
+kill -KILL "$story" 2>/dev/null || fail "the story was over before its trace began"
+wait "$story" 2>/dev/null
+[ -s live.jsonl.partial ] || fail "a killed story leaves no trace"
+
 # ---- sudoku solves most boards in the order of its margins
 accepts eval sudoku --model sudoku --planner top-k:k=1 --score margin --temperature 0 --limit 5 --threads 1 --json
 [[ $(field accuracy) == 1.0 || $(field accuracy) == 0.8 ]] || fail "sudoku: $out"

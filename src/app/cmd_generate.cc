@@ -191,13 +191,14 @@ class ResultPrinter {
 /// Sequences that run together. Forward passes with many rows gain nothing from more of them, and each sequence holds
 /// logits of its own.
 std::int64_t BatchSize(const GenerateFlags& flags, const Job& job) {
-  if (flags.batch > 0) return flags.batch;
   constexpr std::int64_t kRows = 2048;
   constexpr std::int64_t kMost = 16;
-  return job.model.is_toy ? 1 : std::clamp<std::int64_t>(kRows / std::ssize(job.canvas), 1, kMost);
+  const std::int64_t paying = std::clamp<std::int64_t>(kRows / std::ssize(job.canvas), 1, kMost);
+  const std::int64_t wanted = flags.batch > 0 ? flags.batch : job.model.is_toy ? 1 : paying;
+  return std::min(wanted, flags.samples);
 }
 
-/// Remembers events of a run for those who want them in order, run by run.
+/// Remembers events of a run for those who want them in order, run by run: they come when a batch is done.
 class EventList : public Observer {
  public:
   void On(const TraceEvent& event) override { events_.push_back(event); }
@@ -228,7 +229,6 @@ int Run(const GenerateFlags& flags) {
   const bool view_wanted = view_options.kind != ViewKind::kNone && !(flags.json && flags.view.view == "auto");
 
   const Canvas canvas(job.canvas, job.model.denoiser->info().mask_token, job.model.denoiser->info().vocab_size);
-  const std::unique_ptr<DenoiserSession> session = job.model.denoiser->NewSession(job.session);
   Broadcast observers;
   std::optional<TraceFile> trace;
   if (flags.trace_option->count() > 0) observers.Add(trace.emplace(flags.trace));
@@ -239,6 +239,8 @@ int Run(const GenerateFlags& flags) {
 
   ResultPrinter printer(flags, job, view_wanted && !flags.json);
   const std::int64_t batch = view_wanted ? 1 : BatchSize(flags, job);
+  const std::unique_ptr<DenoiserSession> session =
+      batch == 1 ? job.model.denoiser->NewSession(job.session) : nullptr;  // batches have their own
   for (std::int64_t i = 0; i < flags.samples && !WasInterrupted(); i += batch) {
     job.recipe.sample = flags.first_sample + static_cast<std::uint64_t>(i);
     if (batch == 1) {

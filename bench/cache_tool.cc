@@ -22,7 +22,6 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -31,6 +30,7 @@
 #include "generate/step.h"
 #include "punt/model.h"
 #include "punt/random.h"
+#include "tool.h"
 
 namespace punt {
 namespace {
@@ -49,13 +49,6 @@ struct Flags {
   double top_p = 0.9;
   std::uint64_t seed = 0;
 };
-
-std::vector<std::string> Split(const std::string& list, char separator) {
-  std::vector<std::string> items;
-  std::istringstream in(list);
-  for (std::string item; std::getline(in, item, separator);) items.push_back(item);
-  return items;
-}
 
 double Quantile(std::vector<double> values, double share) {
   if (values.empty()) return std::nan("");
@@ -218,10 +211,5 @@ int Main(int argc, char** argv) {
 }  // namespace punt
 
 int main(int argc, char** argv) {
-  try {
-    return punt::Main(argc, argv);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "cache_tool: {}\n", error.what());
-    return 2;
-  }
+  return punt::RunTool("cache_tool", [&] { return punt::Main(argc, argv); });
 }

@@ -21,6 +21,7 @@
 
 #include "compare_log.h"
 #include "eval/perplexity.h"
+#include "tool.h"
 
 namespace punt {
 namespace {
@@ -168,10 +169,7 @@ int Main(std::span<char* const> arguments) {
 }  // namespace punt
 
 int main(int argc, char** argv) {
-  try {
+  return punt::RunTool("compare_log_tool", [&] {
     return punt::Main(std::span<char* const>(argv, static_cast<std::size_t>(argc)).subspan(1));
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "compare_log_tool: {}\n", error.what());
-    return 2;
-  }
+  });
 }

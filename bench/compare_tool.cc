@@ -25,6 +25,7 @@
 #include "compare_results.h"
 #include "eval/bench.h"
 #include "eval/perplexity.h"
+#include "tool.h"
 
 namespace punt {
 namespace {
@@ -256,10 +257,5 @@ int Main(int argc, char** argv) {
 }  // namespace punt
 
 int main(int argc, char** argv) {
-  try {
-    return punt::Main(argc, argv);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "compare_tool: {}\n", error.what());
-    return 2;
-  }
+  return punt::RunTool("compare_tool", [&] { return punt::Main(argc, argv); });
 }

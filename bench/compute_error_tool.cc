@@ -17,7 +17,6 @@
 #include <fstream>
 #include <memory>
 #include <numeric>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -28,6 +27,7 @@
 #include "punt/random.h"
 #include "punt/weights.h"
 #include "text/vocabulary.h"
+#include "tool.h"
 
 namespace punt {
 namespace {
@@ -36,13 +36,6 @@ struct Piece {
   std::vector<Token> tokens;
   std::vector<Position> masked;
 };
-
-std::vector<std::string> Split(const std::string& list) {
-  std::vector<std::string> items;
-  std::istringstream in(list);
-  for (std::string item; std::getline(in, item, ',');) items.push_back(item);
-  return items;
-}
 
 std::vector<Piece> CutPieces(const Network& network, const std::string& file, std::size_t count, std::size_t length) {
   std::ifstream in(file);
@@ -154,10 +147,5 @@ int Main(int argc, char** argv) {
 }  // namespace punt
 
 int main(int argc, char** argv) {
-  try {
-    return punt::Main(argc, argv);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "compute_error_tool: {}\n", error.what());
-    return 2;
-  }
+  return punt::RunTool("compute_error_tool", [&] { return punt::Main(argc, argv); });
 }

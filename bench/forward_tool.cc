@@ -16,7 +16,6 @@
 #include <ctime>
 #include <memory>
 #include <numeric>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -26,6 +25,7 @@
 #include "model/model_files.h"
 #include "model/network.h"
 #include "model/network_runner.h"
+#include "tool.h"
 
 namespace punt {
 namespace {
@@ -57,13 +57,6 @@ double CpuSeconds() {
   timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-std::vector<std::string> Split(const std::string& list) {
-  std::vector<std::string> items;
-  std::istringstream in(list);
-  for (std::string item; std::getline(in, item, ',');) items.push_back(item);
-  return items;
 }
 
 /// A model open for one way to compute, and its best times so far.
@@ -149,10 +142,5 @@ int Main(int argc, char** argv) {
 }  // namespace punt
 
 int main(int argc, char** argv) {
-  try {
-    return punt::Main(argc, argv);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "forward_tool: {}\n", error.what());
-    return 2;
-  }
+  return punt::RunTool("forward_tool", [&] { return punt::Main(argc, argv); });
 }

@@ -16,6 +16,7 @@
 
 #include "base/check.h"
 #include "eval/perplexity.h"
+#include "tool.h"
 
 namespace punt {
 namespace {
@@ -69,10 +70,5 @@ int Main(int argc, char** argv) {
 }  // namespace punt
 
 int main(int argc, char** argv) {
-  try {
-    return punt::Main(argc, argv);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "judge_tool: {}\n", error.what());
-    return 2;
-  }
+  return punt::RunTool("judge_tool", [&] { return punt::Main(argc, argv); });
 }

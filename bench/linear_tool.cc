@@ -11,12 +11,12 @@
 #include <cstring>
 #include <ctime>
 #include <functional>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "model/linear_kernels.h"
 #include "punt/random.h"
+#include "tool.h"
 
 namespace punt {
 namespace {
@@ -62,7 +62,7 @@ void Sgemm(std::int64_t rows, std::int64_t channels, std::int64_t depth, const f
 int Main(int argc, char** argv) {
   const std::int64_t channels = argc > 1 ? std::stoll(argv[1]) : 1024;
   const std::int64_t depth = argc > 2 ? std::stoll(argv[2]) : 2048;
-  std::istringstream list(argc > 3 ? argv[3] : "32,64,256,512");
+  const std::vector<std::string> row_counts = Split(argc > 3 ? argv[3] : "32,64,256,512");
   const int repeats = argc > 4 ? std::stoi(argv[4]) : 10;
   openblas_set_num_threads(1);
   const std::vector<float> w = Numbers(channels * depth, 1);
@@ -72,7 +72,7 @@ int Main(int argc, char** argv) {
   const PackedMatrix q4 = Pack(PackedForm::kInt4, GGML_TYPE_Q4_0, depth, channels, w);
 
   fmt::print("| rows | sgemm | f32 | f16 | int8 | int4 |\n|---:|---:|---:|---:|---:|---:|\n");
-  for (std::string item; std::getline(list, item, ',');) {
+  for (const std::string& item : row_counts) {
     const RowsShape shape{.depth = depth, .rows = std::stoll(item)};
     const std::vector<float> x = Numbers(shape.rows * depth, 2);
     std::vector<float> y(static_cast<std::size_t>(shape.rows * channels));
@@ -122,10 +122,5 @@ int Main(int argc, char** argv) {
 }  // namespace punt
 
 int main(int argc, char** argv) {
-  try {
-    return punt::Main(argc, argv);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "linear_tool: {}\n", error.what());
-    return 2;
-  }
+  return punt::RunTool("linear_tool", [&] { return punt::Main(argc, argv); });
 }

@@ -9,9 +9,10 @@
 #include <algorithm>
 #include <chrono>
 #include <oneapi/dnnl/dnnl.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
+
+#include "tool.h"
 
 namespace {
 
@@ -48,19 +49,16 @@ double BestRate(std::int64_t rows, std::int64_t channels, std::int64_t depth, in
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
+  return punt::RunTool("onednn_tool", [&] {
     const std::int64_t channels = argc > 1 ? std::stoll(argv[1]) : 1024;
     const std::int64_t depth = argc > 2 ? std::stoll(argv[2]) : 2048;
-    std::istringstream list(argc > 3 ? argv[3] : "32,64,256,512");
+    const std::vector<std::string> row_counts = punt::Split(argc > 3 ? argv[3] : "32,64,256,512");
     const int repeats = argc > 4 ? std::stoi(argv[4]) : 10;
     fmt::print("| rows | oneDNN {}.{}.{} u8 s8 |\n|---:|---:|\n", DNNL_VERSION_MAJOR, DNNL_VERSION_MINOR,
                DNNL_VERSION_PATCH);
-    for (std::string item; std::getline(list, item, ',');) {
+    for (const std::string& item : row_counts) {
       fmt::print("| {} | {:.1f} |\n", item, BestRate(std::stoll(item), channels, depth, repeats));
     }
     return 0;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "onednn_tool: {}\n", error.what());
-    return 2;
-  }
+  });
 }

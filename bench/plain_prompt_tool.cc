@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "model/convert.h"
+#include "tool.h"
 #include "weights/weight_source.h"
 
 namespace punt {
@@ -45,12 +46,9 @@ class PlainPromptSource : public WeightSource {
 }  // namespace punt
 
 int main(int argc, char** argv) {
-  try {
+  return punt::RunTool("plain_prompt_tool", [&] {
     if (argc != 3) punt::BadInput("usage: plain_prompt_tool MODEL.gguf OUT.gguf");
     punt::Convert(punt::PlainPromptSource(argv[1]), argv[2], {});
     return 0;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "plain_prompt_tool: {}\n", error.what());
-    return 2;
-  }
+  });
 }

@@ -14,6 +14,7 @@
 
 #include "base/check.h"
 #include "model/convert.h"
+#include "tool.h"
 #include "weights/weight_source.h"
 
 namespace punt {
@@ -174,10 +175,5 @@ int Main(int argc, char** argv) {
 }  // namespace punt
 
 int main(int argc, char** argv) {
-  try {
-    return punt::Main(argc, argv);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "random_model_tool: {}\n", error.what());
-    return 2;
-  }
+  return punt::RunTool("random_model_tool", [&] { return punt::Main(argc, argv); });
 }

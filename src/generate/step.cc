@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <numeric>
 
 #include "base/check.h"
 
@@ -56,15 +55,13 @@ class StepProbe : public Probe {
         states_(states),
         asks_spare_(states == nullptr || cache.tests_all_masks),
         proposal_of_(canvas.tokens().size(), canvas.mask_token()) {
-    if (states_ != nullptr) {
-      stale_.resize(canvas.tokens().size());
-      std::iota(stale_.begin(), stale_.end(), 0);
-      if (cache.tests_all_masks) {
-        for (const Proposal& proposal : proposals) std::erase(stale_, proposal.position);
-      }
-    }
     for (const Proposal& proposal : proposals) {
       proposal_of_[static_cast<std::size_t>(proposal.position)] = proposal.token;
+    }
+    if (states_ == nullptr) return;
+    for (std::size_t i = 0; i < proposal_of_.size(); ++i) {
+      const bool is_fresh = cache.tests_all_masks && proposal_of_[i] != canvas.mask_token();
+      if (!is_fresh) stale_.push_back(static_cast<Position>(i));
     }
   }
 

@@ -320,7 +320,8 @@ class NetworkRunner::Impl {
     std::vector<std::int32_t> tokens, positions, types, asked, asked_positions;
     std::vector<float> scales;
     std::int64_t first = 0;
-    for (const Sequence& s : sequences) {
+    for (std::size_t i = 0; i < sequences.size(); ++i) {
+      const Sequence& s = sequences[i];
       const std::vector<Position> columns = ColumnsOf(s);
       for (Position column : columns) {
         tokens.push_back(s.tokens[static_cast<std::size_t>(column)]);
@@ -335,6 +336,10 @@ class NetworkRunner::Impl {
       }
       if (network_.hyper().token_dropout) AppendScales(s, columns, scales);
       first += std::ssize(columns);
+      SetInput(inputs.places[i], columns);
+      if (!IsMasked(s)) continue;
+      SetInput(inputs.masks[i], Mask(s, columns));
+      SetInput(inputs.asked_masks[i], Mask(s, s.rows));
     }
     SetInput(inputs.tokens, tokens);
     SetInput(inputs.positions, positions);
@@ -342,13 +347,6 @@ class NetworkRunner::Impl {
     SetInput(inputs.scales, scales);
     SetInput(inputs.asked, asked);
     SetInput(inputs.asked_positions, asked_positions);
-    for (std::size_t i = 0; i < sequences.size(); ++i) {
-      const std::vector<Position> columns = ColumnsOf(sequences[i]);
-      SetInput(inputs.places[i], std::vector<std::int32_t>(columns.begin(), columns.end()));
-      if (!IsMasked(sequences[i])) continue;
-      SetInput(inputs.masks[i], Mask(sequences[i], columns));
-      SetInput(inputs.asked_masks[i], Mask(sequences[i], sequences[i].rows));
-    }
   }
 
   std::vector<ggml_fp16_t> Mask(const Sequence& sequence, std::span<const Position> queries) const {

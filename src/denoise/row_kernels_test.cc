@@ -10,6 +10,7 @@
 #include <numeric>
 #include <set>
 
+#include "base/every_target_testing.h"
 #include "denoise/row_kernels_tempered.h"
 #include "denoise/row_kernels_test_rows.h"
 #include "punt/random.h"
@@ -105,17 +106,6 @@ double NaiveDivergence(const std::vector<double>& base, const std::vector<double
 template <typename T>
 std::vector<T> As(const std::vector<double>& row) {
   return std::vector<T>(row.begin(), row.end());
-}
-
-/// Runs the body once per instruction set of this machine, and leaves the best one chosen.
-template <typename Body>
-void OnEveryTarget(const Body& body) {
-  for (std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    SCOPED_TRACE(hwy::TargetName(target));
-    hwy::GetChosenTarget().Update(target);
-    body();
-  }
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
 template <typename T>

@@ -11,6 +11,7 @@
 
 #include "denoise/toy_random.h"
 #include "denoise/toys.h"
+#include "generate/forwarding_session_testing.h"
 #include "punt/error.h"
 
 namespace punt {
@@ -179,31 +180,26 @@ TEST(BatchHubTest, PeopleComeAndGo) {
 }
 
 /// Fails on canvases of the one token `poison` (after the base class's checks).
-class TroubledSession : public DenoiserSession {
+class TroubledSession : public ForwardingSession {
  public:
-  TroubledSession(const DenoiserInfo& info, std::unique_ptr<DenoiserSession> inner, Token poison)
-      : DenoiserSession(info), inner_(std::move(inner)), poison_(poison) {}
+  TroubledSession(std::unique_ptr<DenoiserSession> inner, Token poison)
+      : ForwardingSession(std::move(inner)), poison_(poison) {}
 
  protected:
   std::vector<PassRef> DoForward(std::span<const Query> queries) override {
     for (const Query& query : queries) {
       if (query.canvas.size() == 1 && query.canvas[0] == poison_) throw Error(ErrorCode::kFailed, "poison");
     }
-    return inner_->Forward(queries);
+    return ForwardingSession::DoForward(queries);
   }
-  void DoPropose(std::span<const ProposalRequest> requests) override { inner_->Propose(requests); }
-  void DoDiverge(std::span<const DivergenceRequest> requests) override { inner_->Diverge(requests); }
-  void DoLogProbs(std::span<const LogProbRequest> requests) override { inner_->LogProbs(requests); }
-  void DoTokenProbs(std::span<const TokenProbRequest> requests) override { inner_->TokenProbs(requests); }
 
  private:
-  std::unique_ptr<DenoiserSession> inner_;
   Token poison_;
 };
 
 TEST(BatchHubTest, OnlyTheOffenderSeesItsError) {
   const auto denoiser = MakeChain();
-  TroubledSession shared(denoiser->info(), denoiser->NewSession({}), 2);
+  TroubledSession shared(denoiser->NewSession({}), 2);
   BatchHub hub(shared);
   std::vector<Record> records(2);
   std::vector<std::string> errors(3);
@@ -258,7 +254,7 @@ TEST(BatchHubTest, OnlyTheOffenderSeesABadRead) {
 // A participant whose body throws leaves like any other.
 TEST(BatchHubTest, ThrowingParticipantsDoNotHoldUpTheRest) {
   const auto denoiser = MakeChain();
-  TroubledSession shared(denoiser->info(), denoiser->NewSession({}), 2);
+  TroubledSession shared(denoiser->NewSession({}), 2);
   BatchHub hub(shared);
   std::unique_ptr<DenoiserSession> lasting = hub.Join();
   std::unique_ptr<DenoiserSession> failing = hub.Join();
@@ -282,7 +278,7 @@ TEST(BatchHubTest, ThrowingParticipantsDoNotHoldUpTheRest) {
 
 TEST(BatchHubTest, RowPassesAddUp) {
   const auto denoiser = MakeChain();
-  TroubledSession shared(denoiser->info(), denoiser->NewSession({}), -1);
+  TroubledSession shared(denoiser->NewSession({}), -1);
   BatchHub hub(shared);
   std::atomic<std::int64_t> rows = 0;
   std::vector<std::function<void(DenoiserSession&)>> bodies;

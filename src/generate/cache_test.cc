@@ -8,6 +8,7 @@
 #include <memory>
 #include <set>
 
+#include "generate/forwarding_session_testing.h"
 #include "punt/error.h"
 #include "punt/generator.h"
 #include "punt/model.h"
@@ -25,16 +26,16 @@ struct Asked {
   const Pass* answer = nullptr;
 };
 
-/// Passes everything on to a session of an exact model.
-class Spy : public DenoiserSession {
+/// Writes down what is asked of a session of an exact model.
+class Spy : public ForwardingSession {
  public:
-  explicit Spy(const Denoiser& denoiser) : DenoiserSession(denoiser.info()), inner_(denoiser.NewSession({})) {}
+  explicit Spy(const Denoiser& denoiser) : ForwardingSession(denoiser.NewSession({})) {}
 
   std::vector<Asked> asked;
 
  protected:
   std::vector<PassRef> DoForward(std::span<const Query> queries) override {
-    std::vector<PassRef> passes = inner_->Forward(queries);
+    std::vector<PassRef> passes = ForwardingSession::DoForward(queries);
     for (std::size_t i = 0; i < queries.size(); ++i) {
       const Query& query = queries[i];
       asked.push_back({.kind = query.kind,
@@ -48,13 +49,8 @@ class Spy : public DenoiserSession {
     }
     return passes;
   }
-  void DoPropose(std::span<const ProposalRequest> requests) override { inner_->Propose(requests); }
-  void DoDiverge(std::span<const DivergenceRequest> requests) override { inner_->Diverge(requests); }
-  void DoLogProbs(std::span<const LogProbRequest> requests) override { inner_->LogProbs(requests); }
-  void DoTokenProbs(std::span<const TokenProbRequest> requests) override { inner_->TokenProbs(requests); }
 
  private:
-  std::unique_ptr<DenoiserSession> inner_;
   std::vector<PassRef> kept_;
 };
 

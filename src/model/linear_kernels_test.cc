@@ -3,7 +3,6 @@
 #include "model/linear_kernels.h"
 
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/every_target_testing.h"
 #include "punt/random.h"
 
 namespace punt {
@@ -138,17 +138,6 @@ double Error(std::span<const float> y, std::span<const double> weights, std::spa
 }
 
 std::vector<double> Doubles(std::span<const float> values) { return {values.begin(), values.end()}; }
-
-/// Runs the body once per instruction set of this machine, and leaves the best one chosen.
-template <typename Body>
-void OnEveryTarget(const Body& body) {
-  for (std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    SCOPED_TRACE(hwy::TargetName(target));
-    hwy::GetChosenTarget().Update(target);
-    body();
-  }
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-}
 
 // Around the sizes of panels, blocks, stretches, tiles and portions.
 struct Shape {

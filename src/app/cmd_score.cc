@@ -35,7 +35,9 @@ struct ScoreCommand {
 class ScoreFiles {
  public:
   ScoreFiles(const std::string& out, std::string configuration)
-      : is_file_(out.ends_with(".jsonl")), folder_(is_file_ ? "" : out), items_(is_file_ ? fs::path(out) : folder_ / "items.jsonl") {
+      : is_file_(out.ends_with(".jsonl")),
+        folder_(is_file_ ? "" : out),
+        items_(is_file_ ? fs::path(out) : folder_ / "items.jsonl") {
     if (!is_file_) ClaimFolder(configuration);
     stream_.open(items_, std::ios::binary | std::ios::trunc);
     if (!stream_) BadInput("cannot write '{}'", items_.string());

@@ -8,10 +8,10 @@
 // numbers side by side are no expressions. The parser is the only thing that sees a response's text: nothing is ever
 // executed. Nesting is limited, so that a text of a million parentheses is refused and does not exhaust the stack.
 //
-// Where it is looked for: between the last <answer> and </answer>; else in the last \boxed{}; else in the last line that
-// holds an expression with an operator. LaTeX and typographic operators (\times, \cdot, \div, \frac{a}{b}, x-shaped
-// signs) are rewritten first. Of an equation the first side with an operator counts; what it says the value is does not
-// matter, since the value is computed here.
+// Where it is looked for: between the last <answer> and </answer>; else in the last \boxed{}; else in the last line
+// that holds an expression with an operator. LaTeX and typographic operators (\times, \cdot, \div, \frac{a}{b},
+// x-shaped signs) are rewritten first. Of an equation the first side with an operator counts; what it says the value is
+// does not matter, since the value is computed here.
 //
 // Tested by countdown_scorer_test.cc: values against a second evaluator, and puzzles solved by brute force.
 #include "eval/countdown_expression.h"
@@ -126,13 +126,24 @@ std::string RewriteFractions(std::string text) {
 
 std::string PlainNotation(std::string_view text) {
   constexpr std::pair<std::string_view, std::string_view> kRewrites[] = {
-      {"\\times", "*"}, {"\\cdot", "*"},     {"\\div", "/"},  {"\\left", ""},         {"\\right", ""},
-      {"\\dfrac", "\\frac"}, {"\\tfrac", "\\frac"}, {"\\(", ""}, {"\\)", ""}, {"\\[", ""}, {"\\]", ""},
-      {"\xc3\x97", "*"},       // multiplication sign
-      {"\xc2\xb7", "*"},       // middle dot
-      {"\xc3\xb7", "/"},       // division sign
-      {"\xe2\x88\x92", "-"},   // minus sign
-      {"$", ""},        {"`", ""},           {"**", "\\^"},  // a power, or bold print: no expression either way
+      {"\\times", "*"},
+      {"\\cdot", "*"},
+      {"\\div", "/"},
+      {"\\left", ""},
+      {"\\right", ""},
+      {"\\dfrac", "\\frac"},
+      {"\\tfrac", "\\frac"},
+      {"\\(", ""},
+      {"\\)", ""},
+      {"\\[", ""},
+      {"\\]", ""},
+      {"\xc3\x97", "*"},      // multiplication sign
+      {"\xc2\xb7", "*"},      // middle dot
+      {"\xc3\xb7", "/"},      // division sign
+      {"\xe2\x88\x92", "-"},  // minus sign
+      {"$", ""},
+      {"`", ""},
+      {"**", "\\^"},  // a power, or bold print: no expression either way
   };
   std::string plain(text);
   for (const auto& [from, to] : kRewrites) plain = ReplaceAll(plain, from, to);

@@ -57,9 +57,10 @@ class CountdownScorer : public Scorer {
     for (const JsonRecord& record : ParseJsonRecords(data)) {
       try {
         Puzzle puzzle = ReadPuzzle(record.value);
-        items_.push_back({.id = fmt::format("{}", items_.size()),
-                          .prompt = fmt::format("Numbers: [{}]\nTarget: {}", fmt::join(puzzle.numbers, ", "), puzzle.target),
-                          .gold = fmt::format("{}", puzzle.target)});
+        items_.push_back(
+            {.id = fmt::format("{}", items_.size()),
+             .prompt = fmt::format("Numbers: [{}]\nTarget: {}", fmt::join(puzzle.numbers, ", "), puzzle.target),
+             .gold = fmt::format("{}", puzzle.target)});
         std::sort(puzzle.numbers.begin(), puzzle.numbers.end());
         puzzles_.push_back(std::move(puzzle));
       } catch (const Error& error) {
@@ -94,7 +95,9 @@ class CountdownScorer : public Scorer {
  private:
   static ScoreVerdict Verdict(std::string extracted, bool uses, bool reaches, std::string reason) {
     return {.extracted = std::move(extracted),
-            .values = {{kCorrect, uses && reaches ? 1 : 0}, {"uses_numbers", uses ? 1 : 0}, {"reaches_target", reaches ? 1 : 0}},
+            .values = {{kCorrect, uses && reaches ? 1 : 0},
+                       {"uses_numbers", uses ? 1 : 0},
+                       {"reaches_target", reaches ? 1 : 0}},
             .reason = std::move(reason)};
   }
 
@@ -113,8 +116,9 @@ const ScorerRow kCountdownScorer = {
     .name = "countdown",
     .alias = "",
     .summary = "reach a target with given numbers, each used once",
-    .data_help = "JSON lines with input \"30,100,93\" and output \"23\" (countdown_cd3_test.jsonl of dllm-reasoning/d1), or "
-                 "with nums and target (Countdown-Tasks-3to4)",
+    .data_help =
+        "JSON lines with input \"30,100,93\" and output \"23\" (countdown_cd3_test.jsonl of dllm-reasoning/d1), or "
+        "with nums and target (Countdown-Tasks-3to4)",
     .response_help = "between <answer> and </answer>, else in \\boxed{}, else the last line with an expression",
     .figures = kFigures,
     .make = [](std::string_view data) -> std::unique_ptr<Scorer> { return std::make_unique<CountdownScorer>(data); }};

@@ -28,10 +28,14 @@ Sample RandomExpression(RandomStream& random, int depth) {
   const Sample a = RandomExpression(random, depth - 1);
   const Sample b = RandomExpression(random, depth - 1);
   switch (random.Below(4)) {
-    case 0: return {"(" + a.text + "+" + b.text + ")", a.value + b.value};
-    case 1: return {"(" + a.text + " - " + b.text + ")", a.value - b.value};
-    case 2: return {"(" + a.text + "*" + b.text + ")", a.value * b.value};
-    default: return {"(" + a.text + " / " + b.text + ")", a.value / b.value};
+    case 0:
+      return {"(" + a.text + "+" + b.text + ")", a.value + b.value};
+    case 1:
+      return {"(" + a.text + " - " + b.text + ")", a.value - b.value};
+    case 2:
+      return {"(" + a.text + "*" + b.text + ")", a.value * b.value};
+    default:
+      return {"(" + a.text + " / " + b.text + ")", a.value / b.value};
   }
 }
 
@@ -63,8 +67,8 @@ TEST(Countdown, PrecedenceAndSigns) {
 }
 
 TEST(Countdown, WhatIsNoExpression) {
-  for (const char* text : {"", "1 +", "(1", "1)", "1 2", "2(3)", "1.5", "2^3", "2**3", "x", "1/0", "1/(2-2)", "99999999999999999999",
-                           "9223372036854775807 * 2", "system(1)", "1;2"}) {
+  for (const char* text : {"", "1 +", "(1", "1)", "1 2", "2(3)", "1.5", "2^3", "2**3", "x", "1/0", "1/(2-2)",
+                           "99999999999999999999", "9223372036854775807 * 2", "system(1)", "1;2"}) {
     EXPECT_FALSE(EvaluateExpression(text)) << text;
   }
   EXPECT_FALSE(EvaluateExpression(std::string(1'000'000, '(')));
@@ -82,7 +86,8 @@ TEST(Countdown, WhereTheExpressionIs) {
 }
 
 TEST(Countdown, Judges) {
-  const auto scorer = kCountdownScorer.make("{\"input\": \"30,100,93\", \"output\": \"23\"}\n{\"nums\": [2, 2, 5], \"target\": 20}");
+  const auto scorer =
+      kCountdownScorer.make("{\"input\": \"30,100,93\", \"output\": \"23\"}\n{\"nums\": [2, 2, 5], \"target\": 20}");
   ASSERT_EQ(scorer->items().size(), 2u);
   const auto judge = [&](std::size_t item, const char* response) { return scorer->Judge(item, response); };
   EXPECT_EQ(judge(0, "<answer>30 + 93 - 100</answer>").values.at(kCorrect), 1);
@@ -95,7 +100,8 @@ TEST(Countdown, Judges) {
   EXPECT_EQ(judge(1, "<answer>2*10</answer>").values.at("reaches_target"), 1);
   EXPECT_EQ(judge(1, "<answer>4*5</answer>").values.at("uses_numbers"), 0);
   EXPECT_EQ(scorer->QuestionKey("Numbers: [30, 100, 93]\nTarget: 23"), scorer->QuestionKey(scorer->items()[0].prompt));
-  for (const char* data : {"{}", R"({"input": "1,x", "output": "2"})", R"({"nums": [1.5], "target": 2})", R"({"nums": [1]})"}) {
+  for (const char* data :
+       {"{}", R"({"input": "1,x", "output": "2"})", R"({"nums": [1.5], "target": 2})", R"({"nums": [1]})"}) {
     EXPECT_THROW(kCountdownScorer.make(data), Error) << data;
   }
 }

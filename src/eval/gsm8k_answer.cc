@@ -1,4 +1,5 @@
-// GSM8K's answers are whole numbers, written at the end of a worked solution behind "#### ". Two ways to find a model's:
+// GSM8K's answers are whole numbers, written at the end of a worked solution behind "#### ". Two ways to find a
+// model's:
 //
 //   flexible-extract  the last match of (-?[$0-9.,]{2,})|(-?[0-9]+): runs of at least two digits, dots, commas and
 //                     dollar signs, or digits alone, each with a minus sign before it if there is one. It is lenient

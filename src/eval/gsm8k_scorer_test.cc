@@ -55,7 +55,8 @@ TEST(Gsm8k, FlexibleExtractEqualsItsNaiveTwinOnAllShortTexts) {
     for (std::size_t i = 0; i < length; ++i) count *= alphabet.size();
     for (std::size_t code = 0; code < count; ++code) {
       std::string text;
-      for (std::size_t i = 0, rest = code; i < length; ++i, rest /= alphabet.size()) text += alphabet[rest % alphabet.size()];
+      for (std::size_t i = 0, rest = code; i < length; ++i, rest /= alphabet.size())
+        text += alphabet[rest % alphabet.size()];
       ASSERT_EQ(FlexibleExtract(text), NaiveFlexible(text)) << "'" << text << "'";
     }
   }

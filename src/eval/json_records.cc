@@ -18,7 +18,8 @@ void AddRecord(Json value, std::string place, std::vector<JsonRecord>& records) 
 
 std::vector<JsonRecord> RecordsOf(Json array) {
   std::vector<JsonRecord> records;
-  for (std::size_t i = 0; i < array.size(); ++i) AddRecord(std::move(array[i]), fmt::format("record {}", i + 1), records);
+  for (std::size_t i = 0; i < array.size(); ++i)
+    AddRecord(std::move(array[i]), fmt::format("record {}", i + 1), records);
   return records;
 }
 

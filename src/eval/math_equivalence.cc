@@ -1,5 +1,6 @@
-// The harnesses ask a computer algebra system whether the difference of two answers is zero. There is none here; instead
-// a list of rules, each cheap, exact and sound: a rule may miss an equality, it never invents one. In this order:
+// The harnesses ask a computer algebra system whether the difference of two answers is zero. There is none here;
+// instead a list of rules, each cheap, exact and sound: a rule may miss an equality, it never invents one. In this
+// order:
 //
 //   lewkowycz   equal after LewkowyczNormal                                  5\text{ cm} = 5
 //   hendrycks   equal after HendrycksNormal                                  \dfrac12 = 1/2
@@ -9,11 +10,11 @@
 //   union       the same parts joined by \cup, in any order                  (0,1)\cup(2,3) = (2,3)\cup(0,1)
 //   matrix      pmatrix, bmatrix or vmatrix of the same shape, cell by cell  1/3 = \frac13 within
 //
-// (The first two are the published normalisations, whose own bluntness is theirs: they drop units, so 5 cm equals 5 km.)
-// A number with a percent sign is none; units are dropped as by Hendrycks. A mixed number is read as MATH writes it, a
-// sum and not a product, and only with a proper fraction. Lists without brackets keep their order: whether
-// "1,-2" may be "-2,1" depends on the question. Sums and products in another order, roots and powers in another form,
-// and anything with letters are equal only when the strings are.
+// (The first two are the published normalisations, whose own bluntness is theirs: they drop units, so 5 cm equals 5
+// km.) A number with a percent sign is none; units are dropped as by Hendrycks. A mixed number is read as MATH writes
+// it, a sum and not a product, and only with a proper fraction. Lists without brackets keep their order: whether "1,-2"
+// may be "-2,1" depends on the question. Sums and products in another order, roots and powers in another form, and
+// anything with letters are equal only when the strings are.
 //
 // Parts are compared by all rules again, to a limited depth.
 //
@@ -37,7 +38,8 @@ std::string_view RuleAt(std::string_view a, std::string_view b, int depth);
 /// One spelling for what has several and means nothing: spaces, \left, \right, \!, dollar signs, \dfrac.
 std::string PlainSpelling(std::string_view text) {
   std::string plain(text);
-  for (std::string_view ornament : {"\\left", "\\right", "\\!", "\\,", "\\;", "\\$", "$", "^{\\circ}", "^\\circ", " ", "\n"}) {
+  for (std::string_view ornament :
+       {"\\left", "\\right", "\\!", "\\,", "\\;", "\\$", "$", "^{\\circ}", "^\\circ", " ", "\n"}) {
     plain = ReplaceAll(plain, ornament, "");
   }
   return ReplaceAll(ReplaceAll(plain, "dfrac", "frac"), "tfrac", "frac");
@@ -219,6 +221,7 @@ std::optional<Rational> FractionValue(std::string_view text) {
 std::string_view EquivalenceRule(std::string_view a, std::string_view b) { return RuleAt(a, b, 0); }
 
 std::optional<Rational> NumberValue(std::string_view answer) {
+  if (answer.find_first_of("0123456789") == std::string_view::npos) return std::nullopt;
   if (answer.find('%') != std::string_view::npos || HasParts(answer)) return std::nullopt;
   // The normalisation completes \frac12; braces around thousands' commas are another spelling of them.
   const std::string normal = HendrycksNormal(ReplaceAll(PlainSpelling(answer), "{,}", ","));

@@ -28,7 +28,8 @@ TEST(MathEquivalence, EveryRuleHasItsExamples) {
   EXPECT_EQ(Rule("(1,(2,0.25))", "(1,(2,1/4))"), "tuple");
   EXPECT_EQ(Rule("\\{1, 2\\}", "\\{2,1\\}"), "set");
   EXPECT_EQ(Rule("(2,3) \\cup (0,1)", "(0,1)\\cup(2,3)"), "union");
-  EXPECT_EQ(Rule("\\begin{pmatrix} 1/4 \\\\ 2 \\end{pmatrix}", "\\begin{pmatrix} 0.25 \\\\ 2 \\end{pmatrix}"), "matrix");
+  EXPECT_EQ(Rule("\\begin{pmatrix} 1/4 \\\\ 2 \\end{pmatrix}", "\\begin{pmatrix} 0.25 \\\\ 2 \\end{pmatrix}"),
+            "matrix");
 }
 
 TEST(MathEquivalence, NearMisses) {
@@ -62,10 +63,12 @@ TEST(MathEquivalence, NumbersAsTheyAreWritten) {
         EXPECT_EQ(NumberValue(fmt::format("-\\frac{{{}}}{{{}}}", above, below)), MakeRational(-above, below));
       }
       if (above > 0 && above < below) {
-        EXPECT_EQ(NumberValue(fmt::format("7\\frac{{{}}}{{{}}}", above, below)), MakeRational(7 * below + above, below));
+        EXPECT_EQ(NumberValue(fmt::format("7\\frac{{{}}}{{{}}}", above, below)),
+                  MakeRational(7 * below + above, below));
       }
     }
-    EXPECT_EQ(NumberValue(fmt::format("{}.25", above < 0 ? 0 : above)), MakeRational((above < 0 ? 0 : above) * 4 + 1, 4));
+    EXPECT_EQ(NumberValue(fmt::format("{}.25", above < 0 ? 0 : above)),
+              MakeRational((above < 0 ? 0 : above) * 4 + 1, 4));
   }
   EXPECT_EQ(NumberValue("1,234,567"), MakeRational(1234567, 1));
   for (const char* text : {"", "-", ".", "1,23", "1.2.3", "--1", "\\frac{1}{}", "\\frac", "x", "1e5", "5%"}) {

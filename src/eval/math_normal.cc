@@ -2,7 +2,8 @@
 // lists are theirs, blunt as they are ("sue" is a name in one problem), because verdicts are only comparable when
 // everybody does the same.
 //
-//   Lewkowycz  keeps what follows the last '='; drops articles, spaces, units and ornaments; of text with formulas keeps
+//   Lewkowycz  keeps what follows the last '='; drops articles, spaces, units and ornaments; of text with formulas
+//   keeps
 //              the first formula of a line; unwraps \text, \textbf, \overline and \boxed; completes \frac12 and \sqrt3;
 //              drops the commas of a number that is digits and commas.
 //   Hendrycks  drops line breaks, \!, \left, \right, degrees, dollar and percent signs, and units that stand in
@@ -131,15 +132,29 @@ std::string SlashToFraction(const std::string& text) {
 
 std::string LewkowyczNormal(std::string_view answer) {
   constexpr std::pair<std::string_view, std::string_view> kSubstitutions[] = {
-      {"an ", ""}, {"a ", ""},        {".$", "$"},           {"\\$", ""},         {"\\ ", ""},
+      {"an ", ""}, {"a ", ""},       {".$", "$"},           {"\\$", ""},          {"\\ ", ""},
       {" ", ""},   {"mbox", "text"}, {",\\text{and}", ","}, {"\\text{and}", ","}, {"\\text{m}", "\\text{}"}};
-  constexpr std::string_view kRemoved[] = {
-      "square",     "ways",       "integers",     "dollars",     "mph",         "inches",       "ft",
-      "hours",      "km",         "units",        "\\ldots",     "sue",         "points",       "feet",
-      "minutes",    "digits",     "cents",        "degrees",     "cm",          "gm",           "pounds",
-      "meters",     "meals",      "edges",        "students",    "childrentickets", "multiples", "\\text{s}",
-      "\\text{.}",  "\\text{\ns}", "\\text{}^2",  "\\text{}^3",  "\\text{\n}",  "\\text{}",     "\\mathrm{th}",
-      "^\\circ",    "^{\\circ}",  "\\;",          ",\\!",        "{,}",         "\"",           "\\dots"};
+  constexpr std::string_view kRemoved[] = {"square",       "ways",
+                                           "integers",     "dollars",
+                                           "mph",          "inches",
+                                           "ft",           "hours",
+                                           "km",           "units",
+                                           "\\ldots",      "sue",
+                                           "points",       "feet",
+                                           "minutes",      "digits",
+                                           "cents",        "degrees",
+                                           "cm",           "gm",
+                                           "pounds",       "meters",
+                                           "meals",        "edges",
+                                           "students",     "childrentickets",
+                                           "multiples",    "\\text{s}",
+                                           "\\text{.}",    "\\text{\ns}",
+                                           "\\text{}^2",   "\\text{}^3",
+                                           "\\text{\n}",   "\\text{}",
+                                           "\\mathrm{th}", "^\\circ",
+                                           "^{\\circ}",    "\\;",
+                                           ",\\!",         "{,}",
+                                           "\"",           "\\dots"};
   const std::size_t equals = answer.rfind('=');
   std::string text(equals == std::string_view::npos ? answer : answer.substr(equals + 1));
   for (const auto& [from, to] : kSubstitutions) text = ReplaceAll(text, from, to);
@@ -153,8 +168,8 @@ std::string LewkowyczNormal(std::string_view answer) {
 
 std::string HendrycksNormal(std::string_view answer) {
   constexpr std::pair<std::string_view, std::string_view> kRewrites[] = {
-      {"\n", ""},      {"\\!", ""},      {"\\\\", "\\"},   {"tfrac", "frac"},  {"dfrac", "frac"},
-      {"\\left", ""}, {"\\right", ""}, {"^{\\circ}", ""}, {"^\\circ", ""}, {"\\$", ""}};
+      {"\n", ""},     {"\\!", ""},     {"\\\\", "\\"},    {"tfrac", "frac"}, {"dfrac", "frac"},
+      {"\\left", ""}, {"\\right", ""}, {"^{\\circ}", ""}, {"^\\circ", ""},   {"\\$", ""}};
   std::string text(answer);
   for (const auto& [from, to] : kRewrites) text = ReplaceAll(text, from, to);
   constexpr std::string_view kUnit = "\\text{ ";

@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include "eval/math_normal.h"
+
+#include <gtest/gtest.h>
 
 namespace punt {
 namespace {
@@ -45,7 +45,8 @@ TEST(MathNormal, Hendrycks) {
 }
 
 TEST(MathNormal, SecondTimeChangesNothing) {
-  for (const char* answer : {"\\frac{14}{3}", "6 - 5i", "(3,4]", "\\sqrt{51}", "2k+2", "1,234", "\\text{(C)}", "11\\sqrt2"}) {
+  for (const char* answer :
+       {"\\frac{14}{3}", "6 - 5i", "(3,4]", "\\sqrt{51}", "2k+2", "1,234", "\\text{(C)}", "11\\sqrt2"}) {
     EXPECT_EQ(LewkowyczNormal(LewkowyczNormal(answer)), LewkowyczNormal(answer)) << answer;
     EXPECT_EQ(HendrycksNormal(HendrycksNormal(answer)), HendrycksNormal(answer)) << answer;
   }

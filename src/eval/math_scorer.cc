@@ -1,5 +1,5 @@
-// Scorer `math`: competition problems with answers in LaTeX (MATH, MATH-500). How answers are found: math_answer.cc; when
-// two are the same: math_equivalence.cc.
+// Scorer `math`: competition problems with answers in LaTeX (MATH, MATH-500). How answers are found: math_answer.cc;
+// when two are the same: math_equivalence.cc.
 #include <fmt/format.h>
 
 #include "base/check.h"
@@ -47,7 +47,9 @@ class MathScorer : public Scorer {
     const bool is_minerva = minerva && LewkowyczNormal(*minerva) == LewkowyczNormal(gold);
     const bool is_hendrycks = HendrycksNormal(HendrycksAnswer(response)) == HendrycksNormal(gold);
     return {.extracted = lenient.value_or(kNoAnswer),
-            .values = {{kCorrect, rule.empty() ? 0 : 1}, {"minerva", is_minerva ? 1 : 0}, {"hendrycks", is_hendrycks ? 1 : 0}},
+            .values = {{kCorrect, rule.empty() ? 0 : 1},
+                       {"minerva", is_minerva ? 1 : 0},
+                       {"hendrycks", is_hendrycks ? 1 : 0}},
             .reason = lenient ? std::string(rule) : "no answer"};
   }
 };
@@ -64,8 +66,9 @@ const ScorerRow kMathScorer = {
     .name = "math",
     .alias = "math500",
     .summary = "competition mathematics with answers in LaTeX: MATH and MATH-500",
-    .data_help = "JSON lines with problem and solution (hendrycks/math), with answer besides (MATH-500), or with question "
-                 "and answer (\"... The answer is: X\")",
+    .data_help =
+        "JSON lines with problem and solution (hendrycks/math), with answer besides (MATH-500), or with question "
+        "and answer (\"... The answer is: X\")",
     .response_help = "Minerva's phrase, else the last \\boxed{}, else <answer>, else behind \"answer is\"",
     .figures = kFigures,
     .make = [](std::string_view data) -> std::unique_ptr<Scorer> { return std::make_unique<MathScorer>(data); }};

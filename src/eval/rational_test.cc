@@ -52,7 +52,8 @@ TEST(Rational, Decimals) {
   EXPECT_EQ(ParseDecimal("+.5"), (Rational{1, 2}));
   EXPECT_EQ(ParseDecimal("7."), (Rational{7, 1}));
   EXPECT_EQ(ParseDecimal("9223372036854775807"), (Rational{kMost, 1}));
-  for (const char* text : {"", "-", ".", "1.2.3", "1 2", "0x1", "1e3", "9223372036854775808", "0.00000000000000000001"}) {
+  for (const char* text :
+       {"", "-", ".", "1.2.3", "1 2", "0x1", "1e3", "9223372036854775808", "0.00000000000000000001"}) {
     EXPECT_EQ(ParseDecimal(text), std::nullopt) << text;
   }
 }

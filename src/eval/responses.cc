@@ -1,10 +1,10 @@
 // Files of responses: everybody writes them differently, so several names are known for each thing (docs/evaluation.md
 // lists them), and the shapes of two harnesses:
 //
-//   lm-evaluation-harness sample logs: doc_id is the item's number, doc the item itself, resps a list of lists of texts,
-//   of which the first counts; the log of a task with two filters has every response twice.
-//   d1's generations: one object with a list `generations` of {question, generations: text, ground_truth}; no numbers
-//   that mean anything outside of the file, so that questions say which item is meant.
+//   lm-evaluation-harness sample logs: doc_id is the item's number, doc the item itself, resps a list of lists of
+//   texts, of which the first counts; the log of a task with two filters has every response twice. d1's generations:
+//   one object with a list `generations` of {question, generations: text, ground_truth}; no numbers that mean anything
+//   outside of the file, so that questions say which item is meant.
 #include <fmt/format.h>
 
 #include <map>
@@ -27,8 +27,8 @@ const std::string* FirstText(const Json& value) {
 }
 
 std::string TextOf(const Json& record) {
-  for (const char* name :
-       {"response", "resps", "generations", "generation", "completion", "output", "text", "prediction", "filtered_resps"}) {
+  for (const char* name : {"response", "resps", "generations", "generation", "completion", "output", "text",
+                           "prediction", "filtered_resps"}) {
     const auto found = record.find(name);
     if (found == record.end()) continue;
     if (const std::string* text = FirstText(*found)) return *text;
@@ -131,7 +131,8 @@ std::vector<ItemResponse> MatchResponses(const Scorer& scorer, const std::vector
       const std::size_t item = index.Find(response);
       const auto [entry, is_new] = by_item.emplace(item, &response);
       if (!is_new && entry->second->text != response.text) {
-        BadInput("a second response to item '{}', other than that of {}", scorer.items()[item].id, entry->second->place);
+        BadInput("a second response to item '{}', other than that of {}", scorer.items()[item].id,
+                 entry->second->place);
       }
     } catch (const Error& error) {
       BadInput("{}: {}", response.place, error.what());

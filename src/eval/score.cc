@@ -47,8 +47,9 @@ ScoreSummary ScoreAll(const ScorerRow& row, const Scorer& scorer, const std::vec
   for (std::size_t i = 0; i < row.figures.size(); ++i) {
     double sum = 0;
     for (double value : values[i]) sum += value;
-    const Estimate estimate =
-        row.figures[i].is_share ? ShareOf(std::llround(sum), static_cast<std::int64_t>(values[i].size())) : MeanOf(values[i]);
+    const Estimate estimate = row.figures[i].is_share
+                                  ? ShareOf(std::llround(sum), static_cast<std::int64_t>(values[i].size()))
+                                  : MeanOf(values[i]);
     if (i == 0) summary.accuracy = estimate;
     if (i > 0) summary.figures.push_back(FigureOf(std::string(row.figures[i].name), estimate));
   }

@@ -14,10 +14,10 @@ namespace punt {
 
 /// A response as a file has it.
 struct GivenResponse {
-  std::string text;      // up to the marker with which the model ended it, if there is one
-  std::string id;        // the item's own id, or its number from 0; empty: none
-  std::string index;     // the item's number from 0; empty: none
-  std::string question;  // empty: none
+  std::string text;        // up to the marker with which the model ended it, if there is one
+  std::string id;          // the item's own id, or its number from 0; empty: none
+  std::string index;       // the item's number from 0; empty: none
+  std::string question;    // empty: none
   std::size_t number = 0;  // of this response in the file, from 0
   std::string place;       // "line 3", for errors
 };

@@ -49,10 +49,12 @@ TEST(Responses, ByIdIndexQuestionOrOrder) {
 
 TEST(Responses, LogsOfHarnesses) {
   // One line per filter: the same response twice.
-  const char* log = R"({"doc_id": 2, "doc": {"question": "three?"}, "resps": [["a", "z"]], "filtered_resps": ["[invalid]"], "filter": "strict-match"}
+  const char* log =
+      R"({"doc_id": 2, "doc": {"question": "three?"}, "resps": [["a", "z"]], "filtered_resps": ["[invalid]"], "filter": "strict-match"}
 {"doc_id": 2, "doc": {"question": "three?"}, "resps": [["a", "z"]], "filtered_resps": ["3"], "filter": "flexible-extract"})";
   EXPECT_EQ(Matched(log), "2:a ");
-  const char* generations = R"({"generations": [{"question": "two ?", "prompt_input": "x", "generations": "a", "ground_truth": 2.0},
+  const char* generations =
+      R"({"generations": [{"question": "two ?", "prompt_input": "x", "generations": "a", "ground_truth": 2.0},
     {"question": "one?", "generations": "b<|endoftext|>", "ground_truth": 1.0}], "metrics": {"wall_time": 1}})";
   EXPECT_EQ(Matched(generations), "0:b 1:a ");
 }
@@ -67,7 +69,8 @@ TEST(Responses, ErrorsNameTheLine) {
   EXPECT_EQ(error(R"({"id": "x", "response": "a"})"), "line 1: there is no item 'x'");
   EXPECT_EQ(error(R"({"doc_id": 3, "response": "a"})"), "line 1: there is no item 3; the data has 3");
   EXPECT_EQ(error(R"({"question": "four?", "response": "a"})"), "line 1: the data has no such question");
-  EXPECT_EQ(error(R"({"doc_id": 0, "question": "two ?", "response": "a"})"), "line 1: the question is not that of item '0'");
+  EXPECT_EQ(error(R"({"doc_id": 0, "question": "two ?", "response": "a"})"),
+            "line 1: the question is not that of item '0'");
   EXPECT_EQ(error("{\"id\": 1, \"response\": \"a\"}\n{\"id\": 1, \"response\": \"b\"}"),
             "line 2: a second response to item '1', other than that of line 1");
   EXPECT_EQ(error(R"([{"response": "a"}, 5])"), "record 2: no JSON object");

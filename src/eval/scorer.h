@@ -60,9 +60,9 @@ struct ScorerRow {
   std::string_view name;
   std::string_view alias;  // another name; empty: none
   std::string_view summary;
-  std::string_view data_help;               // the data file's format, and where it comes from
-  std::string_view response_help;           // where an answer is looked for
-  std::span<const ScoreFigure> figures;     // kCorrect is the first
+  std::string_view data_help;                              // the data file's format, and where it comes from
+  std::string_view response_help;                          // where an answer is looked for
+  std::span<const ScoreFigure> figures;                    // kCorrect is the first
   std::unique_ptr<Scorer> (*make)(std::string_view data);  // throws Error naming the line
 };
 

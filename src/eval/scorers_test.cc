@@ -15,7 +15,8 @@ TEST(Scorers, RowsSayWhatTheyAre) {
   for (const ScorerRow& row : Scorers()) {
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
     EXPECT_TRUE(row.alias.empty() || names.insert(row.alias).second) << row.alias;
-    for (std::string_view help : {row.summary, row.data_help, row.response_help}) EXPECT_FALSE(help.empty()) << row.name;
+    for (std::string_view help : {row.summary, row.data_help, row.response_help})
+      EXPECT_FALSE(help.empty()) << row.name;
     EXPECT_EQ(&FindScorer(row.name), &row);
     ASSERT_FALSE(row.figures.empty());
     EXPECT_EQ(row.figures[0].name, kCorrect);
@@ -42,8 +43,18 @@ constexpr Fixture kFixtures[] = {
 TEST(Scorers, EveryFigureIsAlwaysThereWhateverTheResponse) {
   std::string bytes;
   for (int i = 0; i < 256; ++i) bytes += static_cast<char>(i);
-  const std::string responses[] = {"", " ", bytes, std::string(50'000, '('), std::string(50'000, '$'), "\\boxed{", "<answer>",
-                                   "Final Answer: The final answer is", "####  ", "=\n=", "\\frac\\frac\\sqrt", "\\begin{pmatrix}"};
+  const std::string responses[] = {"",
+                                   " ",
+                                   bytes,
+                                   std::string(50'000, '('),
+                                   std::string(50'000, '$'),
+                                   "\\boxed{",
+                                   "<answer>",
+                                   "Final Answer: The final answer is",
+                                   "####  ",
+                                   "=\n=",
+                                   "\\frac\\frac\\sqrt",
+                                   "\\begin{pmatrix}"};
   EXPECT_EQ(std::size(kFixtures), Scorers().size());
   for (const Fixture& fixture : kFixtures) {
     const ScorerRow& row = FindScorer(fixture.task);

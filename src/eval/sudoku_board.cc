@@ -217,7 +217,8 @@ std::string_view PuzzleHeader() { return "puzzle,solution"; }
 
 std::vector<SudokuPuzzle> ParsePuzzles(std::string_view csv, const SudokuShape& shape) {
   const std::vector<std::string_view> lines = SplitLines(csv);
-  if (lines.empty() || !EqualButForCase(lines[0], PuzzleHeader())) BadInput("the first line must be '{}'", PuzzleHeader());
+  if (lines.empty() || !EqualButForCase(lines[0], PuzzleHeader()))
+    BadInput("the first line must be '{}'", PuzzleHeader());
   std::vector<SudokuPuzzle> puzzles;
   for (std::size_t i = 1; i < lines.size(); ++i) {
     const std::string_view line = lines[i];

@@ -1,9 +1,9 @@
-// Scorer `sudoku`: a valid completion of the board. Correct is any board that keeps the givens and holds every digit once
-// in every row, column and box; with a puzzle that has one solution that is the solution.
+// Scorer `sudoku`: a valid completion of the board. Correct is any board that keeps the givens and holds every digit
+// once in every row, column and box; with a puzzle that has one solution that is the solution.
 //
-// Where the board is looked for: between the last <answer> and </answer>, else in the whole response. There, the last run
-// of digits of the board's size; else the last run of so many lines with a row of digits each, whatever stands between
-// them ("3 1 4 2", "|3 1|4 2|") and with a label of one letter or without ("A 3142").
+// Where the board is looked for: between the last <answer> and </answer>, else in the whole response. There, the last
+// run of digits of the board's size; else the last run of so many lines with a row of digits each, whatever stands
+// between them ("3 1 4 2", "|3 1|4 2|") and with a label of one letter or without ("A 3142").
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -136,7 +136,8 @@ const ScorerRow kSudokuScorer = {
     .name = "sudoku",
     .alias = "",
     .summary = "complete sudoku boards of 4, 6 or 9 rows",
-    .data_help = "CSV with a header puzzle,solution, as `punt puzzles` writes it; 4x4_test_sudoku.csv of dllm-reasoning/d1",
+    .data_help =
+        "CSV with a header puzzle,solution, as `punt puzzles` writes it; 4x4_test_sudoku.csv of dllm-reasoning/d1",
     .response_help = "between <answer> and </answer>, else anywhere: the last board in one line or row by row",
     .figures = kFigures,
     .make = [](std::string_view data) -> std::unique_ptr<Scorer> { return std::make_unique<SudokuScorer>(data); }};

@@ -156,7 +156,7 @@ std::string Footer() {
   return text + R"(
 Responses are JSON lines, or one JSON array: {"id": ..., "response": "..."}. The id is the data's own or the item's
 number from 0; without one, the question says which item is meant, or else the order. Sample logs of
-lm-evaluation-harness and generations of d1 are read as they are. docs/evaluation.md has the details.
+lm-evaluation-harness are read as they are; docs/evaluation.md lists what else is.
 
 With --out DIR, DIR/items.jsonl has a verdict per line and DIR/summary.json the object that --json prints; with
 --out FILE.jsonl only the verdicts are written. Intervals are of 95 %.

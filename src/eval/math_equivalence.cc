@@ -1,6 +1,6 @@
 // The harnesses ask a computer algebra system whether the difference of two answers is zero. There is none here;
-// instead a list of rules, each cheap, exact and sound: a rule may miss an equality, it never invents one. In this
-// order:
+// instead two published normalisations and then rules of our own, each cheap, exact and sound: a rule may miss an
+// equality, it never invents one. In this order:
 //
 //   lewkowycz   equal after LewkowyczNormal                                  5\text{ cm} = 5
 //   hendrycks   equal after HendrycksNormal                                  \dfrac12 = 1/2
@@ -10,11 +10,11 @@
 //   union       the same parts joined by \cup, in any order                  (0,1)\cup(2,3) = (2,3)\cup(0,1)
 //   matrix      pmatrix, bmatrix or vmatrix of the same shape, cell by cell  1/3 = \frac13 within
 //
-// (The first two are the published normalisations, whose own bluntness is theirs: they drop units, so 5 cm equals 5
-// km.) A number with a percent sign is none; units are dropped as by Hendrycks. A mixed number is read as MATH writes
-// it, a sum and not a product, and only with a proper fraction. Lists without brackets keep their order: whether "1,-2"
-// may be "-2,1" depends on the question. Sums and products in another order, roots and powers in another form, and
-// anything with letters are equal only when the strings are.
+// (The first two are as blunt as they were published: they drop units, so 5 cm equals 5 km.) A number with a percent
+// sign is none; units are dropped as by Hendrycks. A mixed number is read as MATH writes it, a sum and not a product,
+// and only with a proper fraction. Lists without brackets keep their order: whether "1,-2" may be "-2,1" depends on the
+// question. Sums and products in another order, roots and powers in another form, and anything with letters are equal
+// only when the strings are.
 //
 // Parts are compared by all rules again, to a limited depth.
 //

@@ -2,9 +2,8 @@
 // lists are theirs, blunt as they are ("sue" is a name in one problem), because verdicts are only comparable when
 // everybody does the same.
 //
-//   Lewkowycz  keeps what follows the last '='; drops articles, spaces, units and ornaments; of text with formulas
-//   keeps
-//              the first formula of a line; unwraps \text, \textbf, \overline and \boxed; completes \frac12 and \sqrt3;
+//   Lewkowycz  keeps what follows the last '='; drops articles, spaces, units and ornaments; keeps the first formula
+//              of a line that has one; unwraps \text, \textbf, \overline and \boxed; completes \frac12 and \sqrt3;
 //              drops the commas of a number that is digits and commas.
 //   Hendrycks  drops line breaks, \!, \left, \right, degrees, dollar and percent signs, and units that stand in
 //              "\text{ ...}"; \tfrac and \dfrac are \frac; adds the 0 before a point; drops "x=" with a left side of at

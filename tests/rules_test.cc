@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "eval/scorer.h"
 #include "eval/task.h"
 #include "model/architecture.h"
 #include "punt/planner.h"
@@ -121,6 +122,12 @@ TEST(Rules, EveryTaskHasAFileOfItsName) {
     std::string stem(row.name);
     std::replace(stem.begin(), stem.end(), '-', '_');
     EXPECT_TRUE(fs::exists(kSource / "eval" / (stem + ".cc"))) << row.name;
+  }
+}
+
+TEST(Rules, EveryScorerHasAFileOfItsName) {
+  for (const ScorerRow& row : Scorers()) {
+    EXPECT_TRUE(fs::exists(kSource / "eval" / (std::string(row.name) + "_scorer.cc"))) << row.name;
   }
 }
 

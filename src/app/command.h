@@ -35,6 +35,7 @@ Runner AddLogits(CLI::App& command);
 Runner AddTokenize(CLI::App& command);
 Runner AddDetokenize(CLI::App& command);
 Runner AddEval(CLI::App& command);
+Runner AddScore(CLI::App& command);
 Runner AddBench(CLI::App& command);
 Runner AddPuzzles(CLI::App& command);
 

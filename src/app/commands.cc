@@ -21,6 +21,7 @@ constexpr CommandRow kCommands[] = {
     {"demo", "Tell a story live, and show what other planners make of it", AddDemo},
     {"analyze", "Write reports about planners", AddAnalyze},
     {"eval", "Measure the quality of what a model generates", AddEval},
+    {"score", "Judge given responses to a benchmark; needs no model", AddScore},
     {"bench", "Measure many planners on a task: quality against passes", AddBench},
     {"puzzles", "Write sudoku puzzles with one solution each", AddPuzzles},
     {"convert", "Convert a model to a GGUF file", AddConvert},

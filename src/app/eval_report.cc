@@ -55,22 +55,26 @@ std::string EvalJson(const EvalReport& report, int indent) {
   return object.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string EvalTable(const EvalReport& report, int columns) {
-  const std::vector<Figure> lines = Lines(report.summary);
+std::string FigureTable(const std::vector<std::string>& headings, const std::vector<Figure>& figures, int columns) {
   std::size_t width = 0;
-  for (const Figure& line : lines) width = std::max(width, line.name.size());
-  const std::string items = report.summary.items == 1 ? "1 item" : fmt::format("{} items", report.summary.items);
+  for (const Figure& figure : figures) width = std::max(width, figure.name.size());
   std::string table;
-  for (const std::string& line : {fmt::format("{}, {}", report.task, items), report.model, report.planner}) {
-    if (!line.empty()) table += FitToWidth(line, columns) + "\n";
+  for (const std::string& heading : headings) {
+    if (!heading.empty()) table += FitToWidth(heading, columns) + "\n";
   }
-  for (const Figure& line : lines) {
+  for (const Figure& figure : figures) {
     const std::string interval =
-        line.ci95 ? fmt::format("  [{}, {}]", Number(line.ci95->low), Number(line.ci95->high)) : "";
-    table +=
-        FitToWidth(fmt::format("  {:<{}} {:>10}{}", line.name, width, Number(line.value), interval), columns) + "\n";
+        figure.ci95 ? fmt::format("  [{}, {}]", Number(figure.ci95->low), Number(figure.ci95->high)) : "";
+    table += FitToWidth(fmt::format("  {:<{}} {:>10}{}", figure.name, width, Number(figure.value), interval), columns);
+    table += "\n";
   }
   return table;
+}
+
+std::string EvalTable(const EvalReport& report, int columns) {
+  const std::string items = report.summary.items == 1 ? "1 item" : fmt::format("{} items", report.summary.items);
+  return FigureTable({fmt::format("{}, {}", report.task, items), report.model, report.planner}, Lines(report.summary),
+                     columns);
 }
 
 }  // namespace punt

@@ -1,7 +1,8 @@
-// What `punt eval` prints and writes of a summary.
+// What `punt eval` prints and writes of a summary, and the table that `punt score` shares.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "eval/eval_log.h"
 #include "eval/run.h"
@@ -20,6 +21,9 @@ struct EvalReport {
 /// own figures (NAME and NAME_ci95), notes and the configuration. The accuracy is null where nothing is correct or
 /// wrong.
 std::string EvalJson(const EvalReport& report, int indent);
+
+/// Headings (empty ones are left out) and a line per figure, no line wider than `columns` where the names allow it.
+std::string FigureTable(const std::vector<std::string>& headings, const std::vector<Figure>& figures, int columns);
 
 /// A table, no line wider than `columns` where the names allow it.
 std::string EvalTable(const EvalReport& report, int columns);

@@ -204,11 +204,21 @@ SudokuPuzzle MakePuzzle(const SudokuShape& shape, const Range& givens, const Puz
               fmt::format("no puzzle of size {} with {} givens and one solution was found", shape.size, wanted));
 }
 
+namespace {
+
+bool EqualButForCase(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
+}
+
+}  // namespace
+
 std::string_view PuzzleHeader() { return "puzzle,solution"; }
 
 std::vector<SudokuPuzzle> ParsePuzzles(std::string_view csv, const SudokuShape& shape) {
   const std::vector<std::string_view> lines = SplitLines(csv);
-  if (lines.empty() || lines[0] != PuzzleHeader()) BadInput("the first line must be '{}'", PuzzleHeader());
+  if (lines.empty() || !EqualButForCase(lines[0], PuzzleHeader()))
+    BadInput("the first line must be '{}'", PuzzleHeader());
   std::vector<SudokuPuzzle> puzzles;
   for (std::size_t i = 1; i < lines.size(); ++i) {
     const std::string_view line = lines[i];

@@ -60,7 +60,7 @@ struct PuzzleKey {
 /// many boards were tried in vain.
 SudokuPuzzle MakePuzzle(const SudokuShape& shape, const Range& givens, const PuzzleKey& key);
 
-/// The lines "puzzle,solution" below a header of these words. Throws Error naming the line.
+/// The lines "puzzle,solution" below a header of these words, in any case. Throws Error naming the line.
 std::string_view PuzzleHeader();
 std::vector<SudokuPuzzle> ParsePuzzles(std::string_view csv, const SudokuShape& shape);
 

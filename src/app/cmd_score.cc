@@ -1,0 +1,183 @@
+// punt score: judges responses that somebody has generated; needs no model.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "app/command.h"
+#include "app/eval_report.h"
+#include "app/terminal.h"
+#include "base/check.h"
+#include "eval/data_file.h"
+#include "eval/score.h"
+
+namespace punt {
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+constexpr int kPipeColumns = 120;
+
+struct ScoreCommand {
+  std::string task;
+  std::string data;
+  std::string responses;
+  std::string out;
+  bool json = false;
+};
+
+/// Where records go as they come: DIR/items.jsonl, with DIR/summary.json at the end, or FILE.jsonl alone. A folder that
+/// holds anything else's records is refused; one of the same scoring is started over.
+class ScoreFiles {
+ public:
+  ScoreFiles(const std::string& out, std::string configuration)
+      : is_file_(out.ends_with(".jsonl")),
+        folder_(is_file_ ? "" : out),
+        items_(is_file_ ? fs::path(out) : folder_ / "items.jsonl") {
+    if (!is_file_) ClaimFolder(configuration);
+    stream_.open(items_, std::ios::binary | std::ios::trunc);
+    if (!stream_) BadInput("cannot write '{}'", items_.string());
+  }
+
+  void Add(const std::string& line) {
+    stream_ << line << "\n" << std::flush;
+    if (!stream_) throw Error(ErrorCode::kFailed, fmt::format("cannot write to '{}'", items_.string()));
+  }
+
+  void Finish(const std::string& summary) const {
+    if (!is_file_) WriteFileAtomically((folder_ / "summary.json").string(), summary);
+  }
+
+ private:
+  void ClaimFolder(const std::string& configuration) {
+    std::error_code error;
+    fs::create_directories(folder_, error);
+    if (!fs::is_directory(folder_)) BadInput("cannot make the folder '{}'", folder_.string());
+    const fs::path config = folder_ / "config.json";
+    const bool is_known = fs::exists(config) && ReadDataFile(config.string()) == configuration;
+    if (!is_known && (fs::exists(config) || fs::exists(items_))) {
+      BadInput("'{}' holds another evaluation; give another --out", folder_.string());
+    }
+    WriteFileAtomically(config.string(), configuration);
+  }
+
+  bool is_file_;
+  fs::path folder_;
+  fs::path items_;
+  std::ofstream stream_;
+};
+
+Json IntervalJson(const Interval& interval) { return Json::array({interval.low, interval.high}); }
+
+std::string SummaryJson(const ScoreCommand& command, const ScoreSummary& summary, int indent) {
+  Json object = {{"task", command.task},
+                 {"data", command.data},
+                 {"responses", command.responses},
+                 {"items", summary.items},
+                 {"data_items", summary.data_items},
+                 {kAccuracy, summary.accuracy.value},
+                 {"ci95", IntervalJson(summary.accuracy.ci95)}};
+  for (const Figure& figure : summary.figures) {
+    object[figure.name] = figure.value;
+    object[figure.name + "_ci95"] = IntervalJson(*figure.ci95);
+  }
+  object["notes"] = summary.notes;
+  return object.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string Table(const ScoreCommand& command, const ScoreSummary& summary, int columns) {
+  std::vector<Figure> lines = {FigureOf(kAccuracy, summary.accuracy)};
+  lines.insert(lines.end(), summary.figures.begin(), summary.figures.end());
+  const std::string items = fmt::format("{}, {} of {} items", command.task, summary.items, summary.data_items);
+  return FigureTable({items, command.responses}, lines, columns);
+}
+
+/// The matched responses point into the file's.
+struct Responses {
+  std::vector<GivenResponse> given;
+  std::vector<ItemResponse> matched;
+};
+
+Responses ReadResponses(const std::string& path, const Scorer& scorer) {
+  Responses responses;
+  const std::string text = ReadDataFile(path);
+  try {
+    responses.given = ParseResponses(text);
+    responses.matched = MatchResponses(scorer, responses.given);
+  } catch (const Error& error) {
+    BadInput("{}: {}", path, error.what());
+  }
+  return responses;
+}
+
+int Run(const ScoreCommand& command) {
+  const ScorerRow& row = FindScorer(command.task);
+  if (command.data.empty()) BadInput("--data is missing: {}", row.data_help);
+  if (command.responses.empty()) BadInput("--responses is missing: a file with a response to each item");
+  const std::unique_ptr<Scorer> scorer = MakeScorer(row, command.data);
+  const Responses responses = ReadResponses(command.responses, *scorer);
+  std::optional<ScoreFiles> files;
+  if (!command.out.empty()) {
+    for (const std::string& input : {command.data, command.responses}) {
+      std::error_code error;
+      if (fs::equivalent(command.out, input, error)) BadInput("--out would overwrite '{}'", input);
+    }
+    const Json configuration = {{"score", row.name}, {"data", command.data}, {"responses", command.responses}};
+    files.emplace(command.out, configuration.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  }
+  std::size_t done = 0;
+  const ScoreSummary summary = ScoreAll(row, *scorer, responses.matched, [&](const ScoreRecord& record) {
+    if (files) files->Add(ScoreLine(record));
+    ShowCount(++done, responses.matched.size(), "responses");
+  });
+  if (files) files->Finish(SummaryJson(command, summary, 2) + "\n");
+  if (command.json) {
+    fmt::print("{}\n", SummaryJson(command, summary, -1));
+    return 0;
+  }
+  fmt::print("{}", Table(command, summary, IsTerminal(stdout) ? SizeOf(stdout).columns : kPipeColumns));
+  std::fflush(stdout);
+  for (const std::string& note : summary.notes) fmt::print(stderr, "punt: note: {}\n", note);
+  return 0;
+}
+
+std::string Footer() {
+  std::string text = "Tasks:\n";
+  for (const ScorerRow& row : Scorers()) {
+    text += fmt::format("  {}{}: {}\n    data: {}\n    answer: {}\n", row.name,
+                        row.alias.empty() ? "" : fmt::format(", {}", row.alias), row.summary, row.data_help,
+                        row.response_help);
+    for (const ScoreFigure& figure : row.figures) text += fmt::format("      {:<16} {}\n", figure.name, figure.help);
+  }
+  return text + R"(
+Responses are JSON lines, or one JSON array: {"id": ..., "response": "..."}. The id is the data's own or the item's
+number from 0; without one, the question says which item is meant, or else the order. Sample logs of
+lm-evaluation-harness are read as they are; docs/evaluation.md lists what else is.
+
+With --out DIR, DIR/items.jsonl has a verdict per line and DIR/summary.json the object that --json prints; with
+--out FILE.jsonl only the verdicts are written. Intervals are of 95 %.
+
+Examples:
+  punt score gsm8k --data test.jsonl --responses samples_gsm8k.jsonl
+  punt score math500 --data math500.jsonl --responses answers.jsonl --out runs/math500 --json
+  punt score sudoku --data 4x4_test_sudoku.csv --responses sudoku_generations.json --out verdicts.jsonl)";
+}
+
+}  // namespace
+
+Runner AddScore(CLI::App& command) {
+  const auto flags = std::make_shared<ScoreCommand>();
+  command.footer(Footer());
+  command.add_option("task", flags->task, "What was asked (see below)")->required();
+  command.add_option("--data", flags->data, "The benchmark's file");
+  command.add_option("--responses", flags->responses, "Responses, JSON lines");
+  command.add_option("--out", flags->out, "Folder of verdicts and summary, or a file .jsonl of verdicts");
+  command.add_flag("--json", flags->json, "Print the summary as JSON");
+  return [flags] { return Run(*flags); };
+}
+
+}  // namespace punt

@@ -1,0 +1,77 @@
+// Scorers: how given responses to a public benchmark are judged. No model is involved: whoever generated them, the
+// verdicts are the same.
+//
+// A scorer reads the benchmark's own data file, in the format in which it is published, into items; judges a response
+// to an item by named numbers; and says what it took for the answer. Reading responses and bringing them together with
+// items is score.h's.
+//
+// Adding a scorer: a file <name>_scorer.cc, and its row in scorers.cc.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyze/result_log.h"
+
+namespace punt {
+
+struct ScoreItem {
+  std::string id;      // the data's own, or else the item's number from 0
+  std::string prompt;  // the question as the data has it
+  std::string gold;    // what would be right, for the record
+};
+
+struct ScoreVerdict {
+  std::string extracted;  // what was taken for the answer; kNoAnswer: nothing
+  Measurement values;     // a number for every figure of the row; kCorrect (task.h) is 1 or 0
+  std::string reason;     // in a few words, where the scorer can tell
+};
+
+inline constexpr const char* kNoAnswer = "[invalid]";
+
+/// Immutable; may be used by many threads.
+class Scorer {
+ public:
+  virtual ~Scorer() = default;
+
+  std::span<const ScoreItem> items() const { return items_; }
+
+  /// Never throws on a response, whatever it holds.
+  virtual ScoreVerdict Judge(std::size_t index, std::string_view response) const = 0;
+
+  /// Two texts with the same key ask the same question. Here: equal but for white space.
+  virtual std::string QuestionKey(std::string_view question) const;
+
+ protected:
+  std::vector<ScoreItem> items_;
+};
+
+/// A figure of the summary: the mean of a verdict's number over all items.
+struct ScoreFigure {
+  std::string_view name;
+  std::string_view help;
+  bool is_share = true;  // the number is 1 or 0
+};
+
+struct ScorerRow {
+  std::string_view name;
+  std::string_view alias;  // another name; empty: none
+  std::string_view summary;
+  std::string_view data_help;                              // the data file's format, and where it comes from
+  std::string_view response_help;                          // where an answer is looked for
+  std::span<const ScoreFigure> figures;                    // kCorrect is the first
+  std::unique_ptr<Scorer> (*make)(std::string_view data);  // throws Error naming the line
+};
+
+std::span<const ScorerRow> Scorers();
+
+/// By name or alias; throws Error listing the valid names.
+const ScorerRow& FindScorer(std::string_view name);
+
+/// Reads the data file. Throws Error naming the file, and the line where there is one; never returns without items.
+std::unique_ptr<Scorer> MakeScorer(const ScorerRow& row, const std::string& data_path);
+
+}  // namespace punt

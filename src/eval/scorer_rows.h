@@ -1,0 +1,13 @@
+// The rows of the registry of scorers, one per file <name>_scorer.cc. scorers.cc puts them in order.
+#pragma once
+
+#include "eval/scorer.h"
+
+namespace punt {
+
+extern const ScorerRow kGsm8kScorer;
+extern const ScorerRow kMathScorer;
+extern const ScorerRow kCountdownScorer;
+extern const ScorerRow kSudokuScorer;
+
+}  // namespace punt

@@ -263,7 +263,8 @@ TEST(ScorerData, EveryCountdownPuzzleHasASolutionThatCounts) {
   for (const JsonRecord& row : ReadRecords(path)) {
     const auto input = row.value.at("input").get<std::string>();
     std::vector<std::pair<Rational, std::string>> numbers;
-    for (std::string_view number : SplitLines(ReplaceAll(input, ",", "\n"))) {
+    const std::string lines = ReplaceAll(input, ",", "\n");
+    for (std::string_view number : SplitLines(lines)) {
       numbers.emplace_back(*ParseDecimal(number), std::string(number));
     }
     const auto target = *ParseDecimal(row.value.at("output").get<std::string>());

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "eval/ifeval_testing.h"
+#include "eval/punkt.h"
 
 namespace punt {
 namespace {

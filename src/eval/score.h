@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,9 @@ struct ScoreRecord {
 /// One JSON object: id, correct (true or false), extracted, gold, reason, verdict, prompt, response. Bytes that are no
 /// UTF-8 are replaced.
 std::string ScoreLine(const ScoreRecord& record);
+
+/// The row's figures over verdicts (not none), in their order.
+std::vector<Figure> FiguresOf(const ScorerRow& row, std::span<const Measurement> verdicts);
 
 struct ScoreSummary {
   std::size_t items = 0;       // judged

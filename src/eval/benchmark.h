@@ -1,0 +1,45 @@
+// Public benchmarks as tasks: how their questions are put to a model. The verdicts are those of the scorer of the same
+// name (scorer.h), so `punt eval NAME` and `punt score NAME` on its responses agree.
+//
+// Adding a benchmark: its scorer, and a row in benchmarks.cc.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "eval/task.h"
+
+namespace punt {
+
+/// A worked example.
+struct Shot {
+  std::string question;
+  std::string answer;
+};
+
+/// A prompt is a block for every shot, `before` question `between` `space` answer and a blank line, and then the same
+/// without the answer, for the model to continue.
+struct BenchmarkRow {
+  std::string_view scorer;
+  std::string_view before;
+  std::string_view between;
+  std::string_view space;
+  std::span<const std::string_view> stops;  // the response ends before the first of them
+  std::string_view shot_question;           // members of a record of the shots
+  std::string_view shot_answer;
+  bool draws_shots = false;  // anew for every item, from the seed; else the first ones of the file
+  int usual_length = 256;
+};
+
+std::string BenchmarkPrompt(const BenchmarkRow& row, std::string_view question, std::span<const Shot> shots);
+
+/// The text before the first of the stops.
+std::string_view BeforeStops(std::string_view text, std::span<const std::string_view> stops);
+
+/// `params` has shots (a number) and chat. Throws Error naming the file that cannot be read.
+std::unique_ptr<Task> MakeBenchmark(const BenchmarkRow& row, const Params& params, const TaskSetup& setup);
+
+}  // namespace punt

@@ -113,6 +113,22 @@ class BenchmarkTask : public Task {
 
 }  // namespace
 
+ParamRow ShotsParam(std::string_view default_count) {
+  return {.key = "shots",
+          .kind = ParamKind::kInteger,
+          .default_value = default_count,
+          .help = "worked examples in the prompt, from --shots",
+          .min = 0,
+          .max = 64};
+}
+
+ParamRow ChatParam(std::string_view default_value) {
+  return {.key = "chat",
+          .kind = ParamKind::kBoolean,
+          .default_value = default_value,
+          .help = "the prompt is a user's message in the model's chat template"};
+}
+
 std::string BenchmarkPrompt(const BenchmarkRow& row, std::string_view question, std::span<const Shot> shots) {
   std::string prompt;
   for (const Shot& shot : shots) {

@@ -1,7 +1,7 @@
 // Public benchmarks as tasks: how their questions are put to a model. The verdicts are those of the scorer of the same
 // name (scorer.h), so `punt eval NAME` and `punt score NAME` on its responses agree.
 //
-// Adding a benchmark: its scorer, and a row in benchmarks.cc.
+// Adding a benchmark: its scorer, and a file with the name of its task.
 #pragma once
 
 #include <memory>
@@ -39,7 +39,11 @@ std::string BenchmarkPrompt(const BenchmarkRow& row, std::string_view question, 
 /// The text before the first of the stops.
 std::string_view BeforeStops(std::string_view text, std::span<const std::string_view> stops);
 
-/// `params` has shots (a number) and chat. Throws Error naming the file that cannot be read.
+/// The parameters of a benchmark, with its own defaults.
+ParamRow ShotsParam(std::string_view default_count);
+ParamRow ChatParam(std::string_view default_value);
+
+/// `params` has both. Throws Error naming the file that cannot be read.
 std::unique_ptr<Task> MakeBenchmark(const BenchmarkRow& row, const Params& params, const TaskSetup& setup);
 
 }  // namespace punt

@@ -8,7 +8,6 @@ namespace punt {
 extern const TaskRow kSudokuRow;
 extern const TaskRow kStoriesRow;
 extern const TaskRow kMembraneRow;
-// benchmarks.cc
 extern const TaskRow kGsm8kRow;
 extern const TaskRow kMathRow;
 extern const TaskRow kCountdownRow;

@@ -11,7 +11,7 @@ for task in gsm8k "math, math500" countdown sudoku; do [[ $out == *"$task: "* ]]
 
 # ---- bad input: one line that names the file and the line
 refuses "task is required" score
-refuses "nothing scores 'nobody'; valid tasks: gsm8k, math, math500, countdown, sudoku" score nobody $gsm8k
+refuses "nothing scores 'nobody'; valid tasks: gsm8k, math, math500, countdown, sudoku, humaneval, mbpp" score nobody $gsm8k
 refuses "--data is missing: JSON lines with question and answer" score gsm8k --responses x
 refuses "--responses is missing" score gsm8k --data $fixtures/gsm8k.jsonl
 refuses "cannot read 'nothing.jsonl'" score gsm8k --data nothing.jsonl --responses x
@@ -26,7 +26,7 @@ refuses "broken.jsonl: line 2: no JSON object" score gsm8k --data $fixtures/gsm8
 echo '{"id": 9, "response": "x"}' >unknown.jsonl
 refuses "unknown.jsonl: line 1: there is no item '9'" score gsm8k --data $fixtures/gsm8k.jsonl --responses unknown.jsonl
 printf '\x1f\x8b' >packed.jsonl
-refuses "is compressed" score gsm8k --data packed.jsonl --responses x
+refuses "'packed.jsonl' is a broken or incomplete gzip file" score gsm8k --data packed.jsonl --responses x
 refuses "line 2: a puzzle has 16, 36 or 81 cells" score sudoku --data $fixtures/gsm8k.jsonl --responses x
 refuses "cannot write 'missing/x.jsonl'" score gsm8k $gsm8k --out missing/x.jsonl
 refuses "cannot make the folder" score gsm8k $gsm8k --out empty.jsonl/x

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/check.h"
+#include "base/ordered_loop.h"
 
 namespace punt {
 
@@ -28,22 +29,23 @@ std::string ScoreLine(const ScoreRecord& record) {
 }
 
 ScoreSummary ScoreAll(const ScorerRow& row, const Scorer& scorer, const std::vector<ItemResponse>& responses,
-                      const std::function<void(const ScoreRecord&)>& on_record) {
+                      const std::function<void(const ScoreRecord&)>& on_record, int jobs) {
   Check(!responses.empty(), "a summary of nothing");
   ScoreSummary summary{.items = responses.size(), .data_items = scorer.items().size()};
   std::vector<std::vector<double>> values(row.figures.size());
-  for (const ItemResponse& entry : responses) {
-    const ScoreItem& item = scorer.items()[entry.item];
+  const auto judge = [&](std::size_t i) { return scorer.Judge(responses[i].item, responses[i].response->text); };
+  MakeInOrder(responses.size(), jobs, judge, [&](std::size_t i, ScoreVerdict verdict) {
+    const ScoreItem& item = scorer.items()[responses[i].item];
     const ScoreRecord record{.id = item.id,
                              .prompt = item.prompt,
-                             .response = entry.response->text,
+                             .response = responses[i].response->text,
                              .gold = item.gold,
-                             .verdict = scorer.Judge(entry.item, entry.response->text)};
+                             .verdict = std::move(verdict)};
     on_record(record);
-    for (std::size_t i = 0; i < row.figures.size(); ++i) {
-      values[i].push_back(record.verdict.values.at(std::string(row.figures[i].name)));
+    for (std::size_t k = 0; k < row.figures.size(); ++k) {
+      values[k].push_back(record.verdict.values.at(std::string(row.figures[k].name)));
     }
-  }
+  });
   for (std::size_t i = 0; i < row.figures.size(); ++i) {
     double sum = 0;
     for (double value : values[i]) sum += value;

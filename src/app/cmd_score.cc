@@ -30,9 +30,8 @@ struct ScoreCommand {
   std::string out;
   bool json = false;
   bool unsandboxed = false;
-  double seconds = 3;
+  std::optional<double> seconds;
   int jobs = 0;
-  bool has_program_flags = false;
 };
 
 /// Where records go as they come: DIR/items.jsonl, with DIR/summary.json at the end, or FILE.jsonl alone. A folder that
@@ -123,7 +122,7 @@ int Run(const ScoreCommand& command) {
   const ScorerRow& row = FindScorer(command.task);
   if (command.data.empty()) BadInput("--data is missing: {}", row.data_help);
   if (command.responses.empty()) BadInput("--responses is missing: a file with a response to each item");
-  if (command.has_program_flags && !row.runs_programs) {
+  if ((command.unsandboxed || command.seconds) && row.program_seconds == 0) {
     BadInput("--unsandboxed and --time-limit are for tasks that run programs; {} runs none", row.name);
   }
   const std::unique_ptr<Scorer> scorer =
@@ -136,7 +135,7 @@ int Run(const ScoreCommand& command) {
       if (fs::equivalent(command.out, input, error)) BadInput("--out would overwrite '{}'", input);
     }
     Json configuration = {{"score", row.name}, {"data", command.data}, {"responses", command.responses}};
-    if (row.runs_programs) configuration["time_limit"] = command.seconds;
+    if (row.program_seconds > 0) configuration["time_limit"] = command.seconds.value_or(row.program_seconds);
     files.emplace(command.out, configuration.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   }
   std::size_t done = 0;
@@ -195,14 +194,10 @@ Runner AddScore(CLI::App& command) {
   command.add_flag("--json", flags->json, "Print the summary as JSON");
   command.add_option("--jobs", flags->jobs, "Responses judged at a time (default: one per core)")
       ->check(CLI::Range(1, 1024));
-  const CLI::Option* unsandboxed =
-      command.add_flag("--unsandboxed", flags->unsandboxed, "Run programs with limits of time and memory alone");
-  const CLI::Option* seconds = command.add_option("--time-limit", flags->seconds, "Seconds per program (default 3)")
-                                   ->check(CLI::Range(0.1, 3600.0));
-  return [flags, unsandboxed, seconds] {
-    flags->has_program_flags = unsandboxed->count() + seconds->count() > 0;
-    return Run(*flags);
-  };
+  command.add_flag("--unsandboxed", flags->unsandboxed, "Run programs with limits of time and memory alone");
+  command.add_option("--time-limit", flags->seconds, "Seconds per program (default: humaneval 3, mbpp 10)")
+      ->check(CLI::Range(0.1, 3600.0));
+  return [flags] { return Run(*flags); };
 }
 
 }  // namespace punt

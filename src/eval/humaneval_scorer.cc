@@ -18,11 +18,12 @@
 namespace punt {
 namespace {
 
+constexpr double kSeconds = 3;
 constexpr std::array<std::string_view, 5> kStops = {"\nclass", "\ndef", "\n#", "\nif", "\nprint"};
 
 class HumanEvalScorer : public Scorer {
  public:
-  explicit HumanEvalScorer(const ScorerSetup& setup) : runner_(RunnerOptions(setup.programs)) {
+  explicit HumanEvalScorer(const ScorerSetup& setup) : runner_(RunnerOptions(setup.programs, kSeconds)) {
     for (const JsonRecord& record : ParseJsonRecords(setup.data)) {
       try {
         const std::string name = TextMember(record.value, {"entry_point"});
@@ -81,6 +82,6 @@ const ScorerRow kHumanEvalScorer = {
     .make = [](const ScorerSetup& setup) -> std::unique_ptr<Scorer> {
       return std::make_unique<HumanEvalScorer>(setup);
     },
-    .runs_programs = true};
+    .program_seconds = kSeconds};
 
 }  // namespace punt

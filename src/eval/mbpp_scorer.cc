@@ -17,6 +17,7 @@
 namespace punt {
 namespace {
 
+constexpr double kSeconds = 10;  // the reference solution of item 123 takes more than three
 constexpr std::array<std::string_view, 1> kStops = {"[DONE]"};
 constexpr std::string_view kBegin = "[BEGIN]";
 
@@ -35,7 +36,7 @@ std::string LinesMember(const nlohmann::ordered_json& object, const std::string&
 
 class MbppScorer : public Scorer {
  public:
-  explicit MbppScorer(const ScorerSetup& setup) : runner_(RunnerOptions(setup.programs)) {
+  explicit MbppScorer(const ScorerSetup& setup) : runner_(RunnerOptions(setup.programs, kSeconds)) {
     for (const JsonRecord& record : ParseJsonRecords(setup.data)) {
       try {
         const auto& item = record.value;
@@ -85,6 +86,6 @@ const ScorerRow kMbppScorer = {
     .response_help = "everything up to [DONE]",
     .figures = kFigures,
     .make = [](const ScorerSetup& setup) -> std::unique_ptr<Scorer> { return std::make_unique<MbppScorer>(setup); },
-    .runs_programs = true};
+    .program_seconds = kSeconds};
 
 }  // namespace punt

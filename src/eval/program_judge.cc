@@ -4,9 +4,9 @@
 
 namespace punt {
 
-PythonRunner::Options RunnerOptions(const ProgramOptions& options) {
+PythonRunner::Options RunnerOptions(const ProgramOptions& options, double default_seconds) {
   PythonRunner::Options runner{.sandboxed = options.sandboxed};
-  runner.limits.seconds = options.seconds;
+  runner.limits.seconds = options.seconds.value_or(default_seconds);
   return runner;
 }
 

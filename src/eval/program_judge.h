@@ -14,7 +14,7 @@ struct ProgramReadings {
   std::string found;      // program and checks, code looked for in the response: figure extracted_pass
 };
 
-PythonRunner::Options RunnerOptions(const ProgramOptions& options);
+PythonRunner::Options RunnerOptions(const ProgramOptions& options, double default_seconds);
 
 /// Readings that come to the same program run once.
 ScoreVerdict JudgeProgram(const PythonRunner& runner, const ProgramReadings& readings);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -59,7 +60,7 @@ struct ScoreFigure {
 /// How scorers that run programs do it.
 struct ProgramOptions {
   bool sandboxed = true;
-  double seconds = 3;  // of wall clock per program
+  std::optional<double> seconds;  // of wall clock per program; nothing: the row's
 };
 
 /// What a scorer is made from. The data need not outlive the making.
@@ -77,7 +78,7 @@ struct ScorerRow {
   std::span<const ScoreFigure> figures;  // kCorrect is the first
   // Throws Error naming the line, or what running programs lacks.
   std::unique_ptr<Scorer> (*make)(const ScorerSetup& setup);
-  bool runs_programs = false;
+  double program_seconds = 0;  // time limit of the programs that responses are; 0: they are not run
 };
 
 std::span<const ScorerRow> Scorers();

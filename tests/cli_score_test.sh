@@ -92,9 +92,9 @@ PATH=$saved_path
 humaneval_passes() {
   accepts score humaneval $humaneval --json --out verdicts.jsonl "$@"
   [ "$(field accuracy)" = 0.2 ] && [ "$(field extracted_pass)" = 0.4 ] || fail "humaneval $*: $out"
-  [ "$(grep -o '"correct":[a-z]*' verdicts.jsonl | cut -d: -f2 | tr '\n' ' ')" = "true false false false false " ] || fail "$*"
+  [ "$(grep -oE '"correct":[a-z]+' verdicts.jsonl | cut -d: -f2 | tr '\n' ' ')" = "true false false false false " ] || fail "$*"
   [ "$(grep -c '"reason":"failed: SyntaxError: .*; extracted: passed"' verdicts.jsonl)" -eq 1 ] || fail "fenced code"
-  [ "$(grep -c '"reason":"failed: AssertionError at line 7: assert candidate(' verdicts.jsonl)" -eq 1 ] || fail "exception"
+  [ "$(grep -c '"reason":"failed: AssertionError at line 6: assert candidate(' verdicts.jsonl)" -eq 1 ] || fail "exception"
   [ "$(grep -c '"reason":"timed out"' verdicts.jsonl)" -eq 1 ] || fail "endless loop"
   [ "$(grep -c '"reason":"failed: it left before its checks' verdicts.jsonl)" -eq 1 ] || fail "early exit"
 }

@@ -14,7 +14,7 @@ namespace punt {
 namespace {
 
 /// All members of a gzip file, one behind the other.
-std::string Unpack(std::string& packed, const std::string& path) {
+std::string Unpack(std::string& packed, const std::string& path, std::size_t most) {
   constexpr int kGzipAlone = 15 + 16;  // zlib's largest window, gzip's header
   z_stream stream{};
   Check(inflateInit2(&stream, kGzipAlone) == Z_OK, "zlib does not start");
@@ -31,7 +31,7 @@ std::string Unpack(std::string& packed, const std::string& path) {
     const int status = inflate(&stream, Z_NO_FLUSH);
     left -= given - stream.avail_in;
     const std::size_t made = piece.size() - stream.avail_out;
-    if (text.size() + made > kMostUnpacked) BadInput("'{}' unpacks to more than {} bytes", path, kMostUnpacked);
+    if (text.size() + made > most) BadInput("'{}' unpacks to more than {} bytes", path, most);
     text.append(piece.data(), made);
     if (status == Z_STREAM_END && left == 0) return text;
     if (status == Z_STREAM_END) inflateReset(&stream);
@@ -42,7 +42,7 @@ std::string Unpack(std::string& packed, const std::string& path) {
 
 }  // namespace
 
-std::string ReadDataFile(const std::string& path) {
+std::string ReadDataFile(const std::string& path, std::size_t most) {
   std::ifstream in(path, std::ios::binary);
   std::error_code ignored;
   if (!in || std::filesystem::is_directory(path, ignored)) BadInput("cannot read '{}'", path);
@@ -50,7 +50,7 @@ std::string ReadDataFile(const std::string& path) {
   text << in.rdbuf();
   if (in.bad()) BadInput("cannot read '{}'", path);
   std::string content = text.str();
-  return content.starts_with("\x1f\x8b") ? Unpack(content, path) : content;
+  return content.starts_with("\x1f\x8b") ? Unpack(content, path, most) : content;
 }
 
 std::vector<std::string_view> SplitLines(std::string_view text) {

@@ -1,6 +1,6 @@
 // The published solutions of HumanEval and MBPP pass; damaged ones fail, but for those named here, in which the damage
 // changes nothing that the benchmark's checks see. The files are not shipped: without the folder ../shared/data beside
-// the sources the tests are skipped. Of MBPP every fourth item is run; PUNT_EVERY_PROGRAM=1 runs all.
+// the sources the tests are skipped. Of MBPP every tenth item is run; PUNT_EVERY_PROGRAM=1 runs all.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -26,8 +26,8 @@ struct Benchmark {
 };
 
 constexpr Benchmark kHumanEval = {"humaneval", "humaneval/HumanEval.jsonl.gz", 164, 1};
-constexpr Benchmark kMbpp = {"mbpp", "mbpp/mbpp.jsonl", 974, 4};
-constexpr Benchmark kSanitized = {"mbpp", "mbpp/sanitized-mbpp.json", 427, 4};
+constexpr Benchmark kMbpp = {"mbpp", "mbpp/mbpp.jsonl", 974, 10};
+constexpr Benchmark kSanitized = {"mbpp", "mbpp/sanitized-mbpp.json", 427, 10};
 
 class ProgramData : public testing::Test {
  protected:
@@ -110,7 +110,7 @@ TEST_F(ProgramData, NoSolutionPassesWithoutItsResult) {
   for (const Benchmark& benchmark : {kHumanEval, kMbpp}) {
     std::size_t tried = 0;
     EXPECT_EQ(Passing(benchmark, WithoutResult, tried), std::set<std::string>()) << benchmark.file;
-    EXPECT_GT(tried, 100u);
+    EXPECT_GT(tried, 90u);
   }
 }
 

@@ -8,7 +8,7 @@ if(PUNT_WERROR)
 endif()
 
 set(PUNT_LAYERS "")
-set(PUNT_LIBRARIES fmt::fmt hwy::hwy Threads::Threads llama ggml::all PkgConfig::utf8proc)
+set(PUNT_LIBRARIES fmt::fmt hwy::hwy Threads::Threads llama ggml::all PkgConfig::utf8proc ZLIB::ZLIB)
 
 function(punt_compile_settings target)
   target_compile_options(${target} PRIVATE ${PUNT_WARNINGS})

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/check.h"
+#include "base/ordered_loop.h"
 
 namespace punt {
 namespace {
@@ -57,20 +58,21 @@ std::vector<Figure> FiguresOf(const ScorerRow& row, std::span<const Measurement>
 }
 
 ScoreSummary ScoreAll(const ScorerRow& row, const Scorer& scorer, const std::vector<ItemResponse>& responses,
-                      const std::function<void(const ScoreRecord&)>& on_record) {
+                      const std::function<void(const ScoreRecord&)>& on_record, int jobs) {
   Check(!responses.empty(), "a summary of nothing");
   ScoreSummary summary{.items = responses.size(), .data_items = scorer.items().size()};
   std::vector<Measurement> verdicts;
-  for (const ItemResponse& entry : responses) {
-    const ScoreItem& item = scorer.items()[entry.item];
+  const auto judge = [&](std::size_t i) { return scorer.Judge(responses[i].item, responses[i].response->text); };
+  MakeInOrder(responses.size(), jobs, judge, [&](std::size_t i, ScoreVerdict verdict) {
+    const ScoreItem& item = scorer.items()[responses[i].item];
     const ScoreRecord record{.id = item.id,
                              .prompt = item.prompt,
-                             .response = entry.response->text,
+                             .response = responses[i].response->text,
                              .gold = item.gold,
-                             .verdict = scorer.Judge(entry.item, entry.response->text)};
+                             .verdict = std::move(verdict)};
     on_record(record);
     verdicts.push_back(record.verdict.values);
-  }
+  });
   summary.figures = FiguresOf(row, verdicts);
   const Figure& correct = summary.figures.front();
   summary.accuracy = {.value = correct.value, .ci95 = *correct.ci95};

@@ -60,8 +60,8 @@ struct ScoreSummary {
   std::vector<std::string> notes;
 };
 
-/// Judges all; `on_record` is called with every record as it comes.
+/// Judges all, `jobs` at a time; `on_record` is called by the calling thread with every record as it comes, in order.
 ScoreSummary ScoreAll(const ScorerRow& row, const Scorer& scorer, const std::vector<ItemResponse>& responses,
-                      const std::function<void(const ScoreRecord&)>& on_record);
+                      const std::function<void(const ScoreRecord&)>& on_record, int jobs = 1);
 
 }  // namespace punt

@@ -11,5 +11,8 @@ extern const TaskRow kMembraneRow;
 extern const TaskRow kGsm8kRow;
 extern const TaskRow kMathRow;
 extern const TaskRow kCountdownRow;
+extern const TaskRow kHumanEvalRow;
+extern const TaskRow kMbppRow;
+extern const TaskRow kIfevalRow;
 
 }  // namespace punt

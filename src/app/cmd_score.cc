@@ -9,6 +9,7 @@
 
 #include "app/command.h"
 #include "app/eval_report.h"
+#include "app/score_protein.h"
 #include "app/terminal.h"
 #include "base/check.h"
 #include "eval/data_file.h"
@@ -28,6 +29,7 @@ struct ScoreCommand {
   std::string responses;
   std::string out;
   bool json = false;
+  ProteinFlags protein;
 };
 
 /// Where records go as they come: DIR/items.jsonl, with DIR/summary.json at the end, or FILE.jsonl alone. A folder that
@@ -115,7 +117,15 @@ Responses ReadResponses(const std::string& path, const Scorer& scorer) {
 }
 
 int Run(const ScoreCommand& command) {
+  if (command.task == kProteinTask) {
+    return ScoreProteinCommand({.data = command.data,
+                                .responses = command.responses,
+                                .out = command.out,
+                                .json = command.json,
+                                .flags = command.protein});
+  }
   const ScorerRow& row = FindScorer(command.task);
+  command.protein.RequireNone(command.task);
   if (command.data.empty()) BadInput("--data is missing: {}", row.data_help);
   if (command.responses.empty()) BadInput("--responses is missing: a file with a response to each item");
   const std::unique_ptr<Scorer> scorer = MakeScorer(row, command.data);
@@ -153,7 +163,7 @@ std::string Footer() {
                         row.response_help);
     for (const ScoreFigure& figure : row.figures) text += fmt::format("      {:<16} {}\n", figure.name, figure.help);
   }
-  return text + R"(
+  return text + ProteinHelp() + R"(
 Responses are JSON lines, or one JSON array: {"id": ..., "response": "..."}. The id is the data's own or the item's
 number from 0; without one, the question says which item is meant, or else the order. Sample logs of
 lm-evaluation-harness are read as they are; docs/evaluation.md lists what else is.
@@ -164,7 +174,8 @@ With --out DIR, DIR/items.jsonl has a verdict per line and DIR/summary.json the 
 Examples:
   punt score gsm8k --data test.jsonl --responses samples_gsm8k.jsonl
   punt score math500 --data math500.jsonl --responses answers.jsonl --out runs/math500 --json
-  punt score sudoku --data 4x4_test_sudoku.csv --responses sudoku_generations.json --out verdicts.jsonl)";
+  punt score sudoku --data 4x4_test_sudoku.csv --responses sudoku_generations.json --out verdicts.jsonl
+  punt score protein --responses designs.fasta --data known.fasta --structures esmfold --judge esm2.gguf --out runs/p)";
 }
 
 }  // namespace
@@ -176,6 +187,7 @@ Runner AddScore(CLI::App& command) {
   command.add_option("--data", flags->data, "The benchmark's file");
   command.add_option("--responses", flags->responses, "Responses, JSON lines");
   command.add_option("--out", flags->out, "Folder of verdicts and summary, or a file .jsonl of verdicts");
+  flags->protein.AddTo(command);
   command.add_flag("--json", flags->json, "Print the summary as JSON");
   return [flags] { return Run(*flags); };
 }

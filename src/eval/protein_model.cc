@@ -21,8 +21,9 @@ constexpr std::size_t kBatch = 16;  // passes of one call
 ProteinModel::ProteinModel(const Model& model) : model_(model) {
   std::set<Token> different;
   for (char residue : kAminoAcids) {
-    const std::vector<Token> tokens = model_.tokenizer->Encode(std::string(1, residue));
-    if (tokens.size() != 1 || !different.insert(tokens[0]).second) {
+    const std::string letter(1, residue);
+    const std::vector<Token> tokens = model_.tokenizer->Encode(letter);
+    if (tokens.size() != 1 || model_.tokenizer->Decode(tokens) != letter || !different.insert(tokens[0]).second) {
       BadInput("{} has no token of its own for the amino acid {}", model_.name, residue);
     }
     residues_.push_back(tokens[0]);

@@ -141,5 +141,21 @@ accepts generate $esm2 --residues --length 60 --seed 4
 accepts generate --model $golden/esm2 --threads 1 --length 8 --max-steps 1 --planner top-k:k=3 --format fasta
 [ "$(tail -n 1 out | tr -dc X)" = XXXXX ] && [[ $err == *"5 positions still masked"* ]] || fail "unfinished: $out $err"
 
+# ---- punt eval protein and infill
+accepts eval protein $esm2 --data $fixtures/known.fasta --length 20 --limit 2 --json --out evaluated
+[[ $(field nearest_identity) =~ ^0 ]] && [[ $(field composition_js) =~ ^0 ]] && [ "$(field items)" = 2 ] || fail "eval protein: $out"
+[ "$(grep -c '"nearest_identity":' evaluated/items.jsonl)" -eq 2 ] || fail "records: $(cat evaluated/items.jsonl)"
+accepts score protein --responses evaluated/items.jsonl --data $fixtures/known.fasta --json
+[ "$(field composition_js)" = "$(sed -n 's/.*"composition_js": \([-0-9.e]*\),.*/\1/p' evaluated/summary.json)" ] \
+  || fail "eval and score differ: $out $(cat evaluated/summary.json)"
+llada="--model $golden/llada --threads 1 --planner top-k:k=2"
+refuses "task infill needs --data" eval infill $llada
+refuses "empty.fasta: there are no texts" eval infill $llada --data empty.fasta
+printf 'One day, a cat saw a big dog.\n\nshort\n' >texts.txt
+accepts eval infill:span=4 $llada --data texts.txt --json
+[ "$(field items)" = 1 ] && [[ $(field token_accuracy) =~ ^[01] ]] && [[ $out == *"1 texts are too short"* ]] || fail "infill: $out"
+printf '{"prefix": "One ", "middle": 3, "suffix": "x"}\n' >parts.jsonl
+refuses "parts.jsonl: line 1: no text under middle" eval infill $llada --data parts.jsonl
+
 [ "$failures" -eq 0 ] || exit 1
 echo "all passed"

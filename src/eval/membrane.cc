@@ -182,6 +182,8 @@ const ParamRow kParams[] = {
 
 }  // namespace
 
+std::span<const ParamRow> MembraneParams() { return kParams; }
+
 const TaskRow kMembraneRow = {
     .name = "membrane",
     .summary = "generate membrane proteins with a protein model",

@@ -8,5 +8,10 @@ namespace punt {
 extern const TaskRow kSudokuRow;
 extern const TaskRow kStoriesRow;
 extern const TaskRow kMembraneRow;
+extern const TaskRow kProteinRow;
+extern const TaskRow kInfillRow;
+
+/// For `protein`, which asks the same of a model.
+std::span<const ParamRow> MembraneParams();
 
 }  // namespace punt

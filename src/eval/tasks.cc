@@ -16,7 +16,7 @@ Params CheckedParams(const Spec& spec, const TaskRow& row) {
 }  // namespace
 
 std::span<const TaskRow> Tasks() {
-  static const TaskRow kRows[] = {kSudokuRow, kStoriesRow, kMembraneRow};
+  static const TaskRow kRows[] = {kSudokuRow, kStoriesRow, kMembraneRow, kProteinRow, kInfillRow};
   return kRows;
 }
 

@@ -35,9 +35,8 @@ TEST(ProteinStructure, Pdb) {
   const PredictedStructure structure = ParsePdb(SmallPdb());
   EXPECT_EQ(structure.sequence, "MKW");  // calcium is no residue
   EXPECT_EQ(structure.plddt, (std::vector<double>{90, 70, 20.5}));
-  const std::string models =
-      "MODEL 1\n" + PdbLine(" CA ", "MET", 1, 1) + "ENDMDL\nMODEL 2\n" + PdbLine(" CA ", "MET", 1, 2) + "ENDMDL\n";
-  EXPECT_EQ(ParsePdb(models).plddt, std::vector<double>{1});
+  const std::string model = PdbLine(" CA ", "MET", 1, 1) + PdbLine(" CA ", "LYS", 2, 2) + "ENDMDL\n";
+  EXPECT_EQ(ParsePdb("MODEL 1\n" + model + "MODEL 2\n" + model).plddt, (std::vector<double>{1, 2}));
   const std::string alternatives = PdbLine(" CA ", "SER", 1, 3, 'A') + PdbLine(" CA ", "THR", 1, 4, 'B');
   EXPECT_EQ(ParsePdb(alternatives).sequence, "S");
   EXPECT_EQ(ParsePdb(PdbLine(" CA ", "MSE", 1, 3)).sequence, "X");

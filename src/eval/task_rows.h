@@ -10,6 +10,9 @@ extern const TaskRow kStoriesRow;
 extern const TaskRow kMembraneRow;
 extern const TaskRow kProteinRow;
 extern const TaskRow kInfillRow;
+extern const TaskRow kGsm8kRow;
+extern const TaskRow kMathRow;
+extern const TaskRow kCountdownRow;
 
 /// For `protein`, which asks the same of a model.
 std::span<const ParamRow> MembraneParams();

@@ -44,6 +44,10 @@ struct EvalSetup {
   std::string judge;      // its path or bundled name
 };
 
+/// A file's name and content, for a configuration; of a large one (a model) the size, for reading gigabytes is no
+/// check. Empty for an empty path.
+std::string FileIdentity(const std::string& path, bool is_large);
+
 /// Opens everything that the flags name, warnings printed. Throws Error.
 EvalSetup OpenEval(const EvalFlags& flags);
 

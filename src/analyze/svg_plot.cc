@@ -280,6 +280,13 @@ void DrawLegend(std::string& out, const std::vector<LegendEntry>& entries, doubl
 
 }  // namespace
 
+PlotSeries& SeriesOf(PlotPanel& panel, std::string_view name) {
+  const auto found = std::find_if(panel.series.begin(), panel.series.end(),
+                                  [&](const PlotSeries& series) { return series.name == name; });
+  if (found != panel.series.end()) return *found;
+  return panel.series.emplace_back(PlotSeries{.name = std::string(name), .points = {}});
+}
+
 std::string EscapeXml(std::string_view text) {
   std::string out;
   out.reserve(text.size());

@@ -47,6 +47,9 @@ struct PlotPanel {
   std::vector<PlotSeries> series;
 };
 
+/// The panel's series of that name; appended if there is none.
+PlotSeries& SeriesOf(PlotPanel& panel, std::string_view name);
+
 struct PlotLayout {
   int columns = 2;
   int panel_width = 460;

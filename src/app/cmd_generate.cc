@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -17,7 +16,6 @@
 #include "app/trace_file.h"
 #include "base/check.h"
 #include "generate/trace_pieces.h"
-#include "model/bundled_models.h"
 #include "punt/generator.h"
 #include "punt/model.h"
 
@@ -59,14 +57,6 @@ struct GenerateFlags {
   CLI::Option* length_option = nullptr;
   CLI::Option* trace_option = nullptr;
 };
-
-/// The bundled model, or a toy where none came along.
-std::string DefaultModel() {
-  constexpr const char* kBundled = "stories";
-  return std::filesystem::exists(LocateModel(kBundled))
-             ? kBundled
-             : "toy:markov,length=64,vocab=8,seed=1,coupling=0.9,permute=true";
-}
 
 /// Passes every event to all of them.
 class Broadcast : public Observer {

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "eval/confidence.h"
+#include "analyze/confidence.h"
 #include "eval/text_judge.h"
 
 namespace punt {

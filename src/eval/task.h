@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "analyze/result_log.h"
-#include "eval/confidence.h"
+#include "analyze/confidence.h"
 #include "punt/model.h"
 #include "punt/sampler.h"
 #include "punt/spec.h"

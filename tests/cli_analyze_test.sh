@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# punt analyze error, order and attention: errors, files, resuming, interruptions.
+# $PUNT is the program under test.
+
+source "$PUNT_SOURCE_DIR/tests/cli_testing.sh"
+golden=$PUNT_SOURCE_DIR/tests/golden
+toy="--model toy:markov,length=40,vocab=4,seed=1,coupling=0.8,permute=true"
+two="punt:epsilon=0.04; top-k:k=4"
+
+for analysis in error; do
+  accepts analyze $analysis --help
+  [[ $out == *Examples:*"punt analyze $analysis "* ]] || fail "help of '$analysis' shows no example"
+  refuses "--out is required" analyze $analysis
+  refuses "unknown model 'nobody'" analyze $analysis --model nobody --out x
+  refuses "unknown planner 'nobody'" analyze $analysis $toy --planners nobody --out x
+  refuses "--planners and --preset exclude" analyze $analysis $toy --planners punt --preset every --out x
+  refuses "unknown preset 'nobody'" analyze $analysis $toy --preset nobody --out x
+  refuses "--samples must be between 1 and" analyze $analysis $toy --samples 0 --out x
+  refuses "cannot read 'nothing.txt'" analyze $analysis $toy --prompts nothing.txt --out x
+  printf '{"prompt":"a"}\n{"prompt":7}\n' >bad.jsonl
+  refuses "bad.jsonl: line 2: no text under prompt" analyze $analysis $toy --prompts bad.jsonl --out x
+  printf 'a\nzzz\n' >bad.txt
+  refuses "bad.txt: prompt 2: " analyze $analysis $toy --prompts bad.txt --out x
+  refuses "--prompt and --prompts exclude" analyze $analysis $toy --prompts bad.txt --prompt a --out x
+  refuses "exceed the 40 that" analyze $analysis $toy --length 41 --out x
+  [ ! -e x ] || fail "a refused run left a folder"
+  touch file
+  refuses "cannot make the folder 'file'" analyze $analysis $toy --quick --out file
+done
+
+# ---- error: files, keys, one by one is exact
+accepts analyze error $toy --planners "top-k:k=1; top-k:k=8; punt:epsilon=0.04" --samples 3 --out error
+for name in tokens.csv error-nfe.svg error-revealed.svg error.md summary.json items.jsonl config.json; do
+  [ -s error/$name ] || fail "error/$name is missing"
+done
+[ "$(wc -l <error/items.jsonl)" -eq 9 ] && [ "$(wc -l <error/tokens.csv)" -eq $((9 * 40 + 1)) ] || fail "records of error"
+[ "$(grep -c '^"top-k:k=1",.*,0,0$' error/tokens.csv)" -eq 120 ] || fail "one by one is not exact"
+! grep -qi nan error/* || fail "NaN: $(grep -il nan error/*)"
+accepts analyze error $toy --planners "top-k:k=1; top-k:k=8; punt:epsilon=0.04" --samples 3 --out error --json
+[ "$(wc -l <out)" -eq 1 ] && [ "$(tr -d ' \n' <out)" = "$(tr -d ' \n' <error/summary.json)" ] || fail "--json: $out"
+[ "$(wc -l <error/items.jsonl)" -eq 9 ] || fail "a finished analysis was run again"
+if command -v python3 >/dev/null; then
+  python3 - <<'PY' || fail "summary.json of error"
+import json, math, csv, statistics
+rows = json.load(open("error/summary.json"))["planners"]
+assert [r["planner"] for r in rows] == ["top-k:k=1", "top-k:k=8", "punt:epsilon=0.04"], rows
+assert rows[0]["kl_new_base"]["mean_per_token"] == 0 and rows[0]["nfe_mean"] == 40 and rows[0]["extra_passes"] == 0
+assert rows[1]["nfe_mean"] == 5 and rows[1]["kl_new_base"]["mean_per_token"] > 0
+tokens = [t for t in csv.DictReader(open("error/tokens.csv")) if t["planner"] == "top-k:k=8"]
+mean = statistics.fmean(float(t["kl_new_base"]) for t in tokens)
+assert math.isclose(mean, rows[1]["kl_new_base"]["mean_per_token"], rel_tol=1e-9), mean
+parallel = sorted(float(t["kl_new_base"]) for t in tokens if t["revealed_before"] != "0")
+assert math.isclose(statistics.median(parallel), rows[1]["kl_new_base"]["median"], rel_tol=1e-9)
+PY
+fi
+
+# ---- another configuration is refused and nothing is lost; more samples and planners are added
+cp -r error saved
+refuses "seed is 0 there and 7 here" analyze error $toy --samples 3 --out error --seed 7
+refuses "temperature is 1 there and 0.5 here" analyze error $toy --samples 3 --out error --temperature 0.5
+diff -r error saved || fail "a refused run changed the folder"
+accepts analyze error $toy --planners "top-k:k=8; top-k:k=10" --samples 4 --out error
+[ "$(wc -l <error/items.jsonl)" -eq 14 ] || fail "one more sample and one more planner: $(wc -l <error/items.jsonl)"
+echo nonsense >>error/items.jsonl
+refuses "error/items.jsonl:15: no record of a run" analyze error $toy --samples 3 --out error
+
+# ---- networks; threads change nothing
+accepts analyze error --model $golden/llada --threads 1 --quick --planners "$two" --out net1
+accepts analyze error --model $golden/llada --threads 2 --quick --planners "$two" --out net2
+cmp -s net1/tokens.csv net2/tokens.csv || fail "threads changed the errors"
+
+# resumes ANALYSIS FILE...: killed, interrupted and resumed in the middle gives the same files
+resumes() {
+  local analysis=$1
+  shift
+  local long="analyze $analysis --model $golden/llada --threads 1 --length 24 --samples 30"
+  accepts $long --planners "$two" --out whole-$analysis
+  for signal in KILL INT; do
+    rm -rf cut
+    "$PUNT" $long --planners "$two" --out cut >/dev/null 2>err &
+    local pid=$!
+    while [ "$(cat cut/items.jsonl 2>/dev/null | wc -l)" -lt 3 ] && kill -0 $pid 2>/dev/null; do sleep 0.02; done
+    kill -$signal $pid 2>/dev/null
+    wait $pid 2>/dev/null
+    local stopped=$?
+    [ $signal = KILL ] && [ $stopped -ne 137 ] && fail "$analysis: killed too late, exit code $stopped"
+    [ $signal = INT ] && [ $stopped -ne 130 ] && fail "$analysis: exit code after SIGINT: $stopped"
+    [ ! -e cut/summary.json ] || fail "$analysis: a summary of a part"
+    printf '{"id":"cut o' >>cut/items.jsonl  # as if the kill had come in the middle of a line
+    accepts $long --planners "$two" --out cut
+    [ "$(wc -l <cut/items.jsonl)" -eq 60 ] || fail "$analysis: records after resuming: $(wc -l <cut/items.jsonl)"
+    for name in "$@"; do
+      cmp -s whole-$analysis/$name cut/$name || fail "$analysis: $name differs after SIG$signal and resuming"
+    done
+  done
+}
+resumes error tokens.csv summary.json error-nfe.svg error-revealed.svg
+
+[ "$failures" -eq 0 ] || exit 1
+echo "all passed"

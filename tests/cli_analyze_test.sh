@@ -7,7 +7,7 @@ golden=$PUNT_SOURCE_DIR/tests/golden
 toy="--model toy:markov,length=40,vocab=4,seed=1,coupling=0.8,permute=true"
 two="punt:epsilon=0.04; top-k:k=4"
 
-for analysis in error; do
+for analysis in error order; do
   accepts analyze $analysis --help
   [[ $out == *Examples:*"punt analyze $analysis "* ]] || fail "help of '$analysis' shows no example"
   refuses "--out is required" analyze $analysis
@@ -64,6 +64,39 @@ accepts analyze error $toy --planners "top-k:k=8; top-k:k=10" --samples 4 --out 
 echo nonsense >>error/items.jsonl
 refuses "error/items.jsonl:15: no record of a run" analyze error $toy --samples 3 --out error
 
+# ---- order: files, left to right is told, traces give what runs give
+printf '{"kind":"short","prompt":"a"}\n{"kind":"long","prompt":"abba"}\n' >kinds.jsonl
+accepts analyze order $toy --planners "left-to-right; punt; top-k:k=4" --length 30 --samples 4 --prompts kinds.jsonl --out order
+for name in commits.csv order-efficiency.svg order.svg order.md summary.json items.jsonl; do
+  [ -s order/$name ] || fail "order/$name is missing"
+done
+[ "$(wc -l <order/commits.csv)" -eq $((12 * 30 + 1)) ] || fail "commits of order: $(wc -l <order/commits.csv)"
+! grep -qi nan order/*.json order/*.svg order/*.md || fail "NaN in order"
+if command -v python3 >/dev/null; then
+  python3 - <<'PY' || fail "summary.json of order"
+import json
+rows = json.load(open("order/summary.json"))["rows"]
+assert [(r["planner"], r["kind"]) for r in rows][:4] == [
+    ("left-to-right", "short"), ("left-to-right", "long"), ("left-to-right", "all"), ("punt", "short")], rows
+assert rows[2]["left_to_right"]["mean"] == 1 and rows[2]["tokens_per_pass"] == 1 and rows[2]["runs"] == 4
+assert rows[-1]["tokens_per_step"] == 30 / 8 and rows[-1]["left_to_right"]["mean"] < 0.9
+PY
+fi
+accepts generate a $toy --length 30 --planner top-k:k=4 --samples 2 --trace one.jsonl
+accepts generate a $toy --length 30 --planner left-to-right --samples 2 --trace two.jsonl
+accepts analyze order --trace one.jsonl two.jsonl --out traced
+[ "$(grep -c '^"top-k:k=4","one"' traced/commits.csv)" -eq 60 ] || fail "commits of a trace: $(head -n 2 traced/commits.csv)"
+accepts analyze order $toy --planners "top-k:k=4" --length 30 --samples 2 --prompt a --out made
+cut -d, -f3- traced/commits.csv | head -n 61 >from-trace
+cut -d, -f3- made/commits.csv >from-runs
+cmp -s from-trace from-runs || fail "a trace and a run of the same sample differ"
+refuses "cannot read nothing.jsonl" analyze order --trace nothing.jsonl --out x
+refuses "kinds.jsonl" analyze order --trace kinds.jsonl --out x
+: >empty.jsonl
+refuses "empty.jsonl: the trace is empty" analyze order --trace empty.jsonl --out x
+[ ! -e x ] || fail "a refused trace left a folder"
+
+
 # ---- networks; threads change nothing
 accepts analyze error --model $golden/llada --threads 1 --quick --planners "$two" --out net1
 accepts analyze error --model $golden/llada --threads 2 --quick --planners "$two" --out net2
@@ -95,6 +128,7 @@ resumes() {
   done
 }
 resumes error tokens.csv summary.json error-nfe.svg error-revealed.svg
+resumes order commits.csv summary.json order.svg
 
 [ "$failures" -eq 0 ] || exit 1
 echo "all passed"

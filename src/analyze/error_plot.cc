@@ -72,13 +72,13 @@ std::string ErrorNfeSvg(const ErrorReport& report) {
                              .y = error.value,
                              .label = fmt::format("{}: {} nats per token at NFE {}", row.planner, Number(error.value),
                                                   Cost(row.nfe.value))});
-    if (row.runs > 1) series.points.back().range = PlotRange{std::max(0.0, error.ci95.low), error.ci95.high};
+    if (row.runs > 1) series.points.back().range = PlotRange{error.ci95.low, error.ci95.high};
   }
   for (PlotSeries& series : panel.series) {
     std::stable_sort(series.points.begin(), series.points.end(),
                      [](const PlotPoint& a, const PlotPoint& b) { return a.x < b.x; });
   }
-  return RenderSvg({&panel, 1}, fmt::format("{}: parallel-sampling error", report.model),
+  return RenderSvg({&panel, 1}, "Parallel-sampling error against forward passes",
                    {.columns = 1, .panel_width = 720, .panel_height = 440});
 }
 
@@ -94,7 +94,7 @@ std::string ErrorRevealedSvg(const ErrorReport& report, bool every_planner) {
     panels.push_back(std::move(own));
   }
   if (panels.size() == 1) return "";
-  return RenderSvg(panels, fmt::format("{}: error by tokens revealed before", report.model), {.columns = 2});
+  return RenderSvg(panels, "Parallel-sampling error by tokens revealed before", {.columns = 2});
 }
 
 }  // namespace punt

@@ -44,6 +44,7 @@ ErrorFigures FiguresOf(std::span<const ErrorRun* const> runs, double TokenError:
   }
   if (std::any_of(counts.begin(), counts.end(), [](double count) { return count > 0; })) {
     figures.per_token = RatioOf(sums, counts);
+    figures.per_token.ci95.low = std::max(0.0, figures.per_token.ci95.low);  // a divergence is not negative
   }
   figures.per_sequence = total / static_cast<double>(runs.size());
   if (finite_parallel > 0) figures.per_parallel_token = total / static_cast<double>(finite_parallel);

@@ -7,5 +7,6 @@ namespace punt {
 
 Runner AddExactness(CLI::App& command);
 Runner AddErrorStudy(CLI::App& command);
+Runner AddOrderStudy(CLI::App& command);
 
 }  // namespace punt

@@ -10,6 +10,7 @@ namespace {
 constexpr CommandRow kAnalyses[] = {
     {"exactness", "Laws and errors of every planner on models whose truth is known", AddExactness},
     {"error", "The error of committing tokens in parallel, on any model", AddErrorStudy},
+    {"order", "The order in which planners fill the canvas, and what their passes buy", AddOrderStudy},
 };
 
 }  // namespace

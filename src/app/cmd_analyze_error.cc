@@ -70,7 +70,7 @@ int RunErrorStudy(const ErrorFlags& flags) {
                            .rows = SummariseErrors(runs)};
   if (!flags.study.json) PrintTable(setup, report.rows);
   const auto write = [&](const char* name, const std::string& text) {
-    WriteStudyFile(flags.study, *records, name, text);
+    WriteStudyFile(flags.study, *records->folder, name, text);
   };
   write("tokens.csv", ErrorCsv(runs));
   write("error-nfe.svg", ErrorNfeSvg(report));

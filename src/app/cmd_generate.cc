@@ -8,6 +8,7 @@
 
 #include "app/canvas_view.h"
 #include "app/command.h"
+#include "app/event_list.h"
 #include "app/generate_report.h"
 #include "app/options.h"
 #include "app/request.h"
@@ -188,18 +189,7 @@ std::int64_t BatchSize(const GenerateFlags& flags, const Job& job) {
   return std::min(wanted, flags.samples);
 }
 
-/// Remembers events of a run for those who want them in order, run by run: they come when a batch is done.
-class EventList : public Observer {
- public:
-  void On(const TraceEvent& event) override { events_.push_back(event); }
-  void ReplayTo(Observer& observer) const {
-    for (const TraceEvent& event : events_) observer.On(event);
-  }
-
- private:
-  std::vector<TraceEvent> events_;
-};
-
+/// Whoever watches wants events in order, run by run: they come when a batch is done.
 std::vector<GenerateResult> GenerateTogether(const Job& job, const Canvas& canvas, std::size_t count) {
   const std::vector<Canvas> canvases(count, canvas);
   std::vector<Company> companies(count, job.company);

@@ -6,7 +6,9 @@
 #include <limits>
 #include <map>
 
+#include "app/comparison.h"
 #include "app/eval_setup.h"
+#include "app/event_list.h"
 #include "app/request.h"
 #include "app/terminal.h"
 #include "base/check.h"
@@ -34,7 +36,10 @@ std::vector<GridEntry> EndsOf(const std::vector<GridEntry>& grid) {
 }
 
 std::vector<GridEntry> OpenGrid(const StudyFlags& flags, const DenoiserInfo& info) {
-  std::vector<GridEntry> grid = flags.grid.Chosen(!flags.score.empty());
+  const bool is_named = flags.grid.planners_option->count() > 0 || flags.grid.preset_option->count() > 0;
+  std::vector<GridEntry> grid = is_named || flags.usual_planners.empty()
+                                    ? flags.grid.Chosen(!flags.score.empty())
+                                    : GridOf(ParsePlannerList(flags.usual_planners));
   if (flags.quick) grid = EndsOf(grid);
   for (GridEntry& entry : grid) {
     if (entry.score.empty()) entry.score = flags.score.empty() ? info.default_score : flags.score;
@@ -102,16 +107,6 @@ Configuration ConfigurationOf(const StudyFlags& flags, const StudySetup& setup, 
           {"window", fmt::format("{}", flags.window)},
           {"compute", flags.compute}};
 }
-
-/// Keeps what happens in a run.
-class EventList : public Observer {
- public:
-  void On(const TraceEvent& event) override { events_.push_back(event); }
-  std::span<const TraceEvent> events() const { return events_; }
-
- private:
-  std::vector<TraceEvent> events_;
-};
 
 }  // namespace
 
@@ -201,17 +196,17 @@ std::optional<StudyRecords> RunStudy(const StudyFlags& flags, const StudySetup& 
   return records;
 }
 
-void WriteStudyFile(const StudyFlags& flags, const StudyRecords& records, const std::string& name,
+void WriteStudyFile(const StudyFlags& flags, const RecordFolder& folder, const std::string& name,
                     std::string_view text) {
-  records.folder->Write(name, text);
+  folder.Write(name, text);
   if (!flags.json) fmt::print("{}\n", (std::filesystem::path(flags.out) / name).string());
 }
 
 std::string StudyCommand(std::string_view analysis, const StudyFlags& flags, const StudySetup& setup) {
   const ProposalFlags defaults;
   std::string text = fmt::format("punt analyze {} --model {}", analysis, setup.model.name);
-  text += flags.grid.planners.empty() ? fmt::format(" --preset {}", flags.grid.preset)
-                                      : fmt::format(" --planners \"{}\"", flags.grid.planners);
+  if (!flags.grid.planners.empty()) text += fmt::format(" --planners \"{}\"", flags.grid.planners);
+  if (flags.grid.preset_option->count() > 0) text += fmt::format(" --preset {}", flags.grid.preset);
   const auto add = [&](bool is_given, const std::string& option) { text += is_given ? " " + option : ""; };
   add(flags.quick, "--quick");
   add(!flags.score.empty(), "--score " + flags.score);

@@ -25,6 +25,7 @@ namespace punt {
 struct StudyFlags {
   std::string model;  // empty: DefaultModel()
   GridFlags grid;
+  std::string usual_planners;  // when nobody names any; empty: the preset
   std::string score;
   ProposalFlags proposal;
   std::string eos = "none";
@@ -94,7 +95,7 @@ struct StudyRecords {
 std::optional<StudyRecords> RunStudy(const StudyFlags& flags, const StudySetup& setup, const StudyJob& job);
 
 /// Writes a file of the report, and says so unless --json is asked for.
-void WriteStudyFile(const StudyFlags& flags, const StudyRecords& records, const std::string& name,
+void WriteStudyFile(const StudyFlags& flags, const RecordFolder& folder, const std::string& name,
                     std::string_view text);
 
 /// The command line without --out, for the report.

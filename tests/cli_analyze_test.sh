@@ -7,7 +7,7 @@ golden=$PUNT_SOURCE_DIR/tests/golden
 toy="--model toy:markov,length=40,vocab=4,seed=1,coupling=0.8,permute=true"
 two="punt:epsilon=0.04; top-k:k=4"
 
-for analysis in error order; do
+for analysis in error order attention; do
   accepts analyze $analysis --help
   [[ $out == *Examples:*"punt analyze $analysis "* ]] || fail "help of '$analysis' shows no example"
   refuses "--out is required" analyze $analysis
@@ -25,7 +25,7 @@ for analysis in error order; do
   refuses "exceed the 40 that" analyze $analysis $toy --length 41 --out x
   [ ! -e x ] || fail "a refused run left a folder"
   touch file
-  refuses "cannot make the folder 'file'" analyze $analysis $toy --quick --out file
+  refuses "cannot make the folder 'file'" analyze $analysis --model $golden/llada --threads 1 --quick --out file
 done
 
 # ---- error: files, keys, one by one is exact
@@ -96,6 +96,19 @@ refuses "kinds.jsonl" analyze order --trace kinds.jsonl --out x
 refuses "empty.jsonl: the trace is empty" analyze order --trace empty.jsonl --out x
 [ ! -e x ] || fail "a refused trace left a folder"
 
+# ---- attention: networks only; the errors are those of the error analysis
+refuses "is no network" analyze attention $toy --quick --out x
+[ ! -e x ] || fail "a refused model left a folder"
+accepts analyze attention --model $golden/llada --threads 1 --quick --planners "$two" --out attention
+for name in pairs.csv states.csv attention-kl.svg attention-states.svg attention.md summary.json; do
+  [ -s attention/$name ] || fail "attention/$name is missing"
+done
+! grep -qi nan attention/* || fail "NaN: $(grep -il nan attention/*)"
+accepts analyze error --model $golden/llada --threads 1 --quick --planners "$two" --out same
+grep -v ',0,0,0$' same/tokens.csv | cut -d, -f1-6 | tail -n +2 >errors-there
+cut -d, -f1-6 attention/pairs.csv | tail -n +2 >errors-here
+[ -s errors-here ] && cmp -s errors-there errors-here || fail "errors of the two analyses differ"
+refuses "nothing to draw" analyze attention --model $golden/llada --threads 1 --quick --planners left-to-right --out ltr
 
 # ---- networks; threads change nothing
 accepts analyze error --model $golden/llada --threads 1 --quick --planners "$two" --out net1
@@ -106,7 +119,7 @@ cmp -s net1/tokens.csv net2/tokens.csv || fail "threads changed the errors"
 resumes() {
   local analysis=$1
   shift
-  local long="analyze $analysis --model $golden/llada --threads 1 --length 24 --samples 30"
+  local long="analyze $analysis --model $golden/llada --threads 1 --length 24 --samples 12"
   accepts $long --planners "$two" --out whole-$analysis
   for signal in KILL INT; do
     rm -rf cut
@@ -121,7 +134,7 @@ resumes() {
     [ ! -e cut/summary.json ] || fail "$analysis: a summary of a part"
     printf '{"id":"cut o' >>cut/items.jsonl  # as if the kill had come in the middle of a line
     accepts $long --planners "$two" --out cut
-    [ "$(wc -l <cut/items.jsonl)" -eq 60 ] || fail "$analysis: records after resuming: $(wc -l <cut/items.jsonl)"
+    [ "$(wc -l <cut/items.jsonl)" -eq 24 ] || fail "$analysis: records after resuming: $(wc -l <cut/items.jsonl)"
     for name in "$@"; do
       cmp -s whole-$analysis/$name cut/$name || fail "$analysis: $name differs after SIG$signal and resuming"
     done
@@ -129,6 +142,7 @@ resumes() {
 }
 resumes error tokens.csv summary.json error-nfe.svg error-revealed.svg
 resumes order commits.csv summary.json order.svg
+resumes attention pairs.csv states.csv summary.json attention-kl.svg
 
 [ "$failures" -eq 0 ] || exit 1
 echo "all passed"

@@ -117,7 +117,7 @@ std::string EqualNfeTable(const ErrorReport& report) {
   std::string text = TableHead(titles) + table + "\n";
   for (std::size_t i = 0; i < families.size(); ++i) {
     if (compared[i] == 0) {
-      text += fmt::format("- {}: no setting of PUNT lies within its NFE\n", families[i]);
+      text += fmt::format("- {}: every setting of PUNT takes fewer passes\n", families[i]);
     } else {
       text += fmt::format("- {}: PUNT's mean is the smaller one at {} of {} settings\n", families[i], below[i],
                           compared[i]);
@@ -165,8 +165,10 @@ std::string ErrorMarkdown(const ErrorReport& report) {
   const std::string equal = EqualNfeTable(report);
   if (!equal.empty()) {
     text +=
-        "\n## At equal NFE\n\nMean delta_KL per token of the others at PUNT's NFE, on straight lines between their "
-        "settings; - where they were not measured.\n\n" +
+        "\n## At equal NFE\n\nMean delta_KL per token that the others reach with PUNT's NFE: on straight lines between "
+        "their "
+        "settings; with more passes than they ever take, that of their most expensive setting; - below their "
+        "cheapest.\n\n" +
         equal;
   }
   const std::string epsilon = EpsilonTable(report);

@@ -79,8 +79,8 @@ struct RevealedRange {
 };
 RevealedRange RevealedRangeOf(int revealed_before);
 
-/// The error per token of a family at `nfe` passes, on straight lines through its settings in the logarithm of NFE;
-/// nothing outside of what was measured.
+/// The error per token that a family reaches with `nfe` passes, on straight lines through its settings in the logarithm
+/// of NFE; with more than it ever takes, that of its most expensive setting; nothing below the cheapest one.
 std::optional<double> ErrorAtNfe(std::span<const ErrorSummary> all, std::string_view family, double nfe);
 
 /// What a report says besides the numbers.

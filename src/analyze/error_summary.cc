@@ -169,7 +169,8 @@ std::optional<double> ErrorAtNfe(std::span<const ErrorSummary> all, std::string_
     const double from = curve[i - 1]->new_base.per_token.value;
     return from + share * (curve[i]->new_base.per_token.value - from);
   }
-  return std::nullopt;
+  if (curve.empty()) return std::nullopt;
+  return curve.back()->new_base.per_token.value;
 }
 
 }  // namespace punt

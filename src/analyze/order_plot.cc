@@ -13,6 +13,8 @@ bool StandsForPlanner(const OrderReport& report, std::size_t index) {
   return next == report.rows.size() || report.rows[next].planner != report.rows[index].planner;
 }
 
+bool IsPunt(const OrderSummary& row) { return row.planner.starts_with("punt"); }
+
 double Middle(std::size_t index, std::size_t count) {
   return (static_cast<double>(index) + 0.5) / static_cast<double>(count);
 }
@@ -56,37 +58,45 @@ PlotSeries StructureSeries(const OrderSummary& row) {
 }  // namespace
 
 std::string OrderEfficiencySvg(const OrderReport& report) {
+  const auto new_panel = [](std::string title) {
+    return PlotPanel{.title = std::move(title),
+                     .x = {.label = "share of the generation that is filled", .zero = true},
+                     .y = {.label = "tokens per forward pass", .zero = true},
+                     .series = {}};
+  };
+  const auto is_first = [&](std::size_t i) { return i == 0 || report.rows[i - 1].planner != report.rows[i].planner; };
+  bool has_kinds = false;
+  for (std::size_t i = 0; i < report.rows.size(); ++i) has_kinds |= !is_first(i);
   std::vector<PlotPanel> panels;
   for (std::size_t i = 0; i < report.rows.size(); ++i) {
-    const bool starts = i == 0 || report.rows[i - 1].planner != report.rows[i].planner;
-    if (starts) {
-      panels.push_back({.title = report.rows[i].planner,
-                        .x = {.label = "share of the generation that is filled"},
-                        .y = {.label = "tokens per forward pass"},
-                        .series = {}});
-    }
-    panels.back().series.push_back(EfficiencySeries(report.rows[i]));
-    const bool has_kinds = !starts && StandsForPlanner(report, i);
-    panels.back().series.back().highlight = has_kinds;
+    const OrderSummary& row = report.rows[i];
+    if (panels.empty() || (has_kinds && is_first(i))) panels.push_back(new_panel(has_kinds ? row.planner : ""));
+    PlotSeries& series = panels.back().series.emplace_back(EfficiencySeries(row));
+    if (!has_kinds) series.name = row.planner;
+    series.highlight = has_kinds ? !is_first(i) && StandsForPlanner(report, i) : IsPunt(row);
   }
-  return RenderSvg(panels, "Unmasking efficiency by kind of prompt", {.columns = 2});
+  return RenderSvg(panels, "Unmasking efficiency", {.columns = 2});
 }
 
 std::string OrderSvg(const OrderReport& report) {
-  std::vector<PlotPanel> panels = {{.title = "when each position is filled",
-                                    .x = {.label = "position in the generation, 0 to 1"},
-                                    .y = {.label = "mean step, 0 first, 1 last"},
-                                    .series = {}},
-                                   {.title = "structural tokens among those committed (1: as in the text)",
-                                    .x = {.label = "share of the text that is committed"},
-                                    .y = {.label = "times their share of the text"},
-                                    .series = {}}};
+  PlotPanel places{.title = "when each position is filled",
+                   .x = {.label = "position in the generation, 0 to 1", .zero = true},
+                   .y = {.label = "mean step, 0 first, 1 last", .zero = true},
+                   .series = {}};
+  PlotPanel structure{.title = "structural tokens among those committed (1: as in the text)",
+                      .x = {.label = "share of the text that is committed", .zero = true},
+                      .y = {.label = "times their share of the text", .zero = true},
+                      .series = {}};
+  bool has_structure = false;
   for (std::size_t i = 0; i < report.rows.size(); ++i) {
     if (!StandsForPlanner(report, i)) continue;
-    panels[0].series.push_back(PlaceSeries(report.rows[i]));
-    panels[1].series.push_back(StructureSeries(report.rows[i]));
-    for (PlotPanel& panel : panels) panel.series.back().highlight = report.rows[i].planner.starts_with("punt");
+    places.series.push_back(PlaceSeries(report.rows[i]));
+    structure.series.push_back(StructureSeries(report.rows[i]));
+    places.series.back().highlight = structure.series.back().highlight = IsPunt(report.rows[i]);
+    has_structure |= !structure.series.back().points.empty();
   }
+  std::vector<PlotPanel> panels = {std::move(places)};
+  if (has_structure) panels.push_back(std::move(structure));
   return RenderSvg(panels, "Order of generation", {.columns = 2});
 }
 

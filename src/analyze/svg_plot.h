@@ -37,7 +37,8 @@ struct PlotSeries {
 struct PlotAxis {
   std::string label;
   bool log = false;
-  double floor = 0;  // logarithmic axes only; must be positive there
+  double floor = 0;   // logarithmic axes only; must be positive there
+  bool zero = false;  // linear axes only: the range covers zero
 };
 
 struct PlotPanel {

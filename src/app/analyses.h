@@ -8,5 +8,6 @@ namespace punt {
 Runner AddExactness(CLI::App& command);
 Runner AddErrorStudy(CLI::App& command);
 Runner AddOrderStudy(CLI::App& command);
+Runner AddAttentionStudy(CLI::App& command);
 
 }  // namespace punt

@@ -11,6 +11,8 @@ constexpr CommandRow kAnalyses[] = {
     {"exactness", "Laws and errors of every planner on models whose truth is known", AddExactness},
     {"error", "The error of committing tokens in parallel, on any model", AddErrorStudy},
     {"order", "The order in which planners fill the canvas, and what their passes buy", AddOrderStudy},
+    {"attention", "How attention and states of a network move where tokens are committed in parallel",
+     AddAttentionStudy},
 };
 
 }  // namespace

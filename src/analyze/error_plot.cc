@@ -94,7 +94,7 @@ std::string ErrorRevealedSvg(const ErrorReport& report, bool every_planner) {
     panels.push_back(std::move(own));
   }
   if (panels.size() == 1) return "";
-  return RenderSvg(panels, "Parallel-sampling error by tokens revealed before", {.columns = 2});
+  return RenderSvg(panels, "Error by tokens revealed before in the step", {.columns = 2});
 }
 
 }  // namespace punt

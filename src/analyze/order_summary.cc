@@ -124,7 +124,10 @@ OrderSummary SummaryOf(std::span<const OrderRun* const> runs, std::string kind) 
     const auto count = static_cast<double>(summary.class_tokens[i]);
     summary.class_time[i] = count > 0 ? sums.class_time[i] / count : 0;
   }
-  if (!sums.correlations.empty()) summary.left_to_right = MeanOf(sums.correlations);
+  if (!sums.correlations.empty()) {
+    Estimate& mean = summary.left_to_right.emplace(MeanOf(sums.correlations));
+    mean.ci95 = {std::max(-1.0, mean.ci95.low), std::min(1.0, mean.ci95.high)};
+  }
   if (!sums.lags.empty()) summary.structure_lag = MeanOf(sums.lags);
   return summary;
 }

@@ -7,9 +7,9 @@
 
 #include "app/bench_table.h"
 #include "app/command.h"
-#include "app/comparison.h"
 #include "app/eval_report.h"
 #include "app/eval_setup.h"
+#include "app/grid_flags.h"
 #include "app/terminal.h"
 #include "base/atomic_file.h"
 #include "base/check.h"
@@ -21,22 +21,10 @@ namespace fs = std::filesystem;
 
 struct BenchFlags {
   EvalFlags eval;
-  std::string preset = "paper-text";
-  std::string planners;
+  GridFlags grid;
   std::string out;
   bool json = false;
-  CLI::Option* preset_option = nullptr;
-  CLI::Option* planners_option = nullptr;
 };
-
-std::vector<GridEntry> ChosenGrid(const BenchFlags& flags) {
-  const bool is_list = flags.planners_option->count() > 0;
-  if (is_list && flags.preset_option->count() > 0) BadInput("--planners and --preset exclude each other");
-  std::vector<GridEntry> grid = is_list ? GridOf(ParsePlannerList(flags.planners)) : PlannerGrid(flags.preset);
-  if (flags.eval.score.empty()) return grid;
-  for (GridEntry& entry : grid) entry.score.clear();  // whoever asks for a score means all of them
-  return grid;
-}
 
 /// A planner of the grid, and where its records go.
 struct Entry {
@@ -94,7 +82,7 @@ std::string SamplingLine(const EvalFlags& flags, const Model& model) {
 int Run(const BenchFlags& flags) {
   const TaskRow& task = FindTask(flags.eval.task);
   CanonicalTaskSpec(flags.eval.task);
-  const std::vector<GridEntry> grid = ChosenGrid(flags);
+  const std::vector<GridEntry> grid = flags.grid.Chosen(!flags.eval.score.empty());
   if (flags.eval.model.empty()) BadInput("--model is missing");
   const EvalSetup setup = OpenEval(flags.eval);
   const std::vector<Entry> entries = OpenEntries(flags, setup, grid);
@@ -125,10 +113,8 @@ int Run(const BenchFlags& flags) {
 }
 
 std::string Footer() {
-  std::string presets;
-  for (const GridRow& row : PlannerGrids()) presets += fmt::format("  {:<14} {}\n", row.name, row.summary);
   return fmt::format(
-      "Presets:\n{}\nDIR gets bench.md (table), bench.svg (quality against NFE), bench.json, and a folder per planner "
+      "{}\nDIR gets bench.md (table), bench.svg (quality against NFE), bench.json, and a folder per planner "
       "with the\nrecords of all items, as punt eval writes them. The same command goes on where an interrupted run "
       "stopped.\nPlanners that are defined by a score (entropy-bound, threshold, ...) keep theirs unless --score is "
       "given.\n\nExamples:\n"
@@ -136,7 +122,7 @@ std::string Footer() {
       "  punt bench stories --model stories --temperature 0.7 --top-p 0.9 --out runs/stories\n"
       "  punt bench membrane --model membrane --preset paper-protein --temperature 0.8 --out runs/membrane\n"
       "  punt bench sudoku --model sudoku --planners \"punt:epsilon=0.01; top-k:k=2\" --json",
-      presets);
+      PresetHelp());
 }
 
 }  // namespace
@@ -145,9 +131,7 @@ Runner AddBench(CLI::App& command) {
   const auto flags = std::make_shared<BenchFlags>();
   command.footer(Footer());
   flags->eval.AddTo(command);
-  flags->preset_option =
-      command.add_option("--preset", flags->preset, "A list of planners: see below")->capture_default_str();
-  flags->planners_option = command.add_option("--planners", flags->planners, "SPEC;SPEC;... (see punt list planners)");
+  flags->grid.AddTo(command);
   command.add_option("--out", flags->out, "Folder of tables, picture and records");
   command.add_flag("--json", flags->json, "Print a JSON array");
   return [flags] { return Run(*flags); };

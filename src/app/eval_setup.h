@@ -35,6 +35,9 @@ struct EvalFlags {
   void AddTo(CLI::App& command);
 };
 
+/// A file's name and content, for a configuration. A model is told by its size: reading gigabytes is no check.
+std::string FileIdentity(const std::string& path, bool is_large);
+
 /// A task, and the model that is to solve it, opened.
 struct EvalSetup {
   std::optional<Model> model;  // none: the task answers itself

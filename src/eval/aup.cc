@@ -30,8 +30,8 @@ double AccuracyUnderParallelism(std::span<const AupPoint> points, double best_ac
   double area = last.tokens_per_forward * last.accuracy;
   for (const AupPoint& point : std::span(sorted).subspan(1)) {
     if (point.accuracy < floor) continue;
-    area += (point.tokens_per_forward - last.tokens_per_forward) *
-            (weighted(point.accuracy) + weighted(last.accuracy)) / 2;
+    area +=
+        (point.tokens_per_forward - last.tokens_per_forward) * (weighted(point.accuracy) + weighted(last.accuracy)) / 2;
     last = point;
   }
   return area;

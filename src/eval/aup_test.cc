@@ -43,7 +43,8 @@ TEST(Aup, GrowsWithAccuracyAndWithParallelism) {
   std::uniform_real_distribution<double> share(0, 1);
   for (int trial = 0; trial < 200; ++trial) {
     std::vector<AupPoint> points = {{1 + share(random), 70}};
-    while (points.size() < 5) points.push_back({points.back().tokens_per_forward + share(random), 66 + 5 * share(random)});
+    while (points.size() < 5)
+      points.push_back({points.back().tokens_per_forward + share(random), 66 + 5 * share(random)});
     const double area = AccuracyUnderParallelism(points, 90);
     for (std::size_t i = 1; i < points.size(); ++i) {
       std::vector<AupPoint> better = points;

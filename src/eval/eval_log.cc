@@ -50,12 +50,12 @@ std::string RecordLine(const EvalRecord& record) {
     verdict[name] = value;
   }
   Json object = {{"id", record.id},
-                       {"prompt", record.prompt},
-                       {"reference", record.reference},
-                       {"response", record.response},
-                       {"verdict", verdict},
-                       {"nfe", {{"base", record.base_passes}, {"test", record.test_passes}, {"total", record.nfe()}}},
-                       {"steps", record.steps}};
+                 {"prompt", record.prompt},
+                 {"reference", record.reference},
+                 {"response", record.response},
+                 {"verdict", verdict},
+                 {"nfe", {{"base", record.base_passes}, {"test", record.test_passes}, {"total", record.nfe()}}},
+                 {"steps", record.steps}};
   if (record.work) {
     object["calls"] = record.work->calls;
     object["row_passes"] = record.work->row_passes;
@@ -79,8 +79,7 @@ EvalRecord ParseRecord(std::string_view line) {
                       .seconds = json.at("seconds"),
                       .stop = json.at("stop")};
     if (json.contains("tokens")) {
-      record.work =
-          Work{.calls = json.at("calls"), .row_passes = json.at("row_passes"), .tokens = json.at("tokens")};
+      record.work = Work{.calls = json.at("calls"), .row_passes = json.at("row_passes"), .tokens = json.at("tokens")};
     }
     for (const auto& [name, value] : json.at("verdict").items()) record.verdict[name] = value.get<double>();
     return record;

@@ -33,9 +33,8 @@ std::optional<EvalResponse> Respond(const EvalJob& job, DenoiserSession* session
   record.base_passes = result.counters.base_passes;
   record.test_passes = result.counters.test_passes;
   record.steps = result.steps;
-  record.work = Work{.calls = result.counters.calls,
-                     .row_passes = result.counters.row_passes,
-                     .tokens = result.committed};
+  record.work =
+      Work{.calls = result.counters.calls, .row_passes = result.counters.row_passes, .tokens = result.committed};
   record.seconds = result.seconds;
   record.stop = Name(result.stop);
   std::string text = job.task->ResponseText(item, result.tokens);

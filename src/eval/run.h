@@ -57,8 +57,8 @@ struct EvalSummary {
   double test_passes = 0;  // mean
   Estimate steps;
   std::optional<WorkSummary> work;  // where all records say
-  double seconds = 0;           // mean
-  std::vector<Figure> figures;  // the task's own
+  double seconds = 0;               // mean
+  std::vector<Figure> figures;      // the task's own
   std::vector<std::string> notes;
 };
 

@@ -53,7 +53,7 @@ std::string WithInterval(double value, const std::optional<Interval>& ci95) {
 std::string CurveName(const BenchReport& report, const BenchRow& row) {
   const bool has_several = std::any_of(report.rows.begin(), report.rows.end(),
                                        [&](const BenchRow& other) { return other.temperature != row.temperature; });
-  return has_several ? fmt::format("{}, T {}", row.entry.family, row.temperature) : row.entry.family;
+  return has_several ? fmt::format("{} (T {})", row.entry.family, row.temperature) : row.entry.family;
 }
 
 std::vector<CurveAup> AupOf(const BenchReport& report) {

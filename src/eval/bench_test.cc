@@ -124,7 +124,7 @@ TEST(Bench, AupIsOfACurveAndOfAnAccuracy) {
   EXPECT_EQ(AupLine(report), "AUP: top-k 81; punt 144");
   report.rows[1].temperature = 0.5;
   EXPECT_EQ(AupOf(report).size(), 3u) << "temperatures are curves of their own";
-  EXPECT_EQ(CurveName(report, report.rows[1]), "punt, T 0.5");
+  EXPECT_EQ(CurveName(report, report.rows[1]), "punt (T 0.5)");
   report.rows[2].summary.work.reset();
   EXPECT_TRUE(AupOf(report).empty()) << "a record from before tokens were counted";
   EXPECT_NE(BenchJson(report).find("\"curve_aup\": null"), std::string::npos);

@@ -12,6 +12,7 @@
 #include "app/sweep_progress.h"
 #include "app/terminal.h"
 #include "base/check.h"
+#include "eval/bench_html.h"
 
 namespace punt {
 namespace {
@@ -19,9 +20,10 @@ namespace {
 namespace fs = std::filesystem;
 
 /// What has been measured so far, so that a look into the folder shows it at any time.
-void WriteFiles(const fs::path& folder, const BenchReport& report) {
+void WriteFiles(const fs::path& folder, const BenchReport& report, const Configuration& configuration) {
   WriteFileAtomically((folder / "bench.json").string(), BenchJson(report));
   WriteFileAtomically((folder / "bench.md").string(), BenchMarkdown(report));
+  WriteFileAtomically((folder / "report.html").string(), BenchHtml(report, configuration));
   if (QualityOf(FindTask(report.task), report.rows.front().summary)) {
     WriteFileAtomically((folder / "bench.svg").string(), BenchSvg(report));
   }
@@ -34,6 +36,24 @@ std::string SamplingLine(const SweepPlan& plan, const Model& model) {
                      fmt::join(plan.axes.seeds, ", "), ScoreOf(plan.eval, model, ""));
 }
 
+/// What all points have in common, and the lists of what they have not.
+Configuration SweepConfiguration(const SweepPlan& plan, const EvalSetup& setup) {
+  const GridEntry& first = plan.points.front().entry;
+  Configuration configuration;
+  for (auto& [name, value] : EvalConfiguration(plan.eval, setup, first.planner, "")) {
+    if (name == "planner") continue;
+    if (name == "temperature") value = fmt::format("{}", fmt::join(plan.axes.temperatures, ", "));
+    if (name == "seed") value = fmt::format("{}", fmt::join(plan.axes.seeds, ", "));
+    if (!value.empty()) configuration.emplace_back(name, value);
+  }
+  configuration.emplace_back("items per seed", fmt::format("{}", setup.count));
+  if (plan.preset != nullptr) configuration.emplace_back("preset", plan.preset->name);
+  configuration.emplace_back("processes", fmt::format("{}", plan.processes));
+  configuration.emplace_back("threads", fmt::format("{}", ThreadCount(plan.eval.threads)));
+  configuration.emplace_back("program", "punt " PUNT_VERSION);
+  return configuration;
+}
+
 /// Rows as they are completed, in the order of the plan.
 class Output {
  public:
@@ -43,6 +63,7 @@ class Output {
                .model = setup.model->name,
                .sampling = SamplingLine(plan, *setup.model),
                .rows = {}};
+    configuration_ = SweepConfiguration(plan, setup);
     std::vector<GridEntry> grid;
     for (const SweepPoint& point : plan.points) grid.push_back(point.entry);
     columns_ = BenchColumnsOf(grid, plan.axes.temperatures.size() > 1);
@@ -58,7 +79,7 @@ class Output {
       progress_.Clear();
       if (!flags_.json) fmt::print("{}\n", BenchLine(task_, report_.rows.back(), columns_));
       std::fflush(stdout);
-      if (!plan_.out.empty()) WriteFiles(plan_.out, report_);
+      if (!plan_.out.empty()) WriteFiles(plan_.out, report_, configuration_);
     }
     if (!is_complete()) progress_.Show(done);
   }
@@ -85,6 +106,7 @@ class Output {
   const TaskRow& task_;
   SweepProgress progress_;
   BenchColumns columns_;
+  Configuration configuration_;
   BenchReport report_;
 };
 
@@ -110,8 +132,9 @@ std::string Footer() {
   for (const GridRow& row : PlannerGrids()) presets += fmt::format("  {:<14} {}\n", row.name, row.summary);
   return fmt::format(
       "Presets:\n{}\nA preset named by --preset also decides how to sample where no flag does; --dry-run tells.\n"
-      "DIR gets bench.md (table), bench.svg (quality against NFE), bench.json, and a folder per planner, temperature "
-      "and\nseed with the records of all items, as punt eval writes them. The same command goes on where an "
+      "DIR gets report.html (plots and tables, opens in a browser), bench.md, bench.svg, bench.json, and a folder per "
+      "planner,\ntemperature and seed with the records of all items, as punt eval writes them. The same command goes "
+      "on where an "
       "interrupted run\nstopped. Planners that are defined by a score (entropy-bound, threshold, ...) keep theirs "
       "unless --score is given.\n\nExamples:\n"
       "  punt bench sudoku --model sudoku --preset every --limit 50 --out runs/sudoku\n"

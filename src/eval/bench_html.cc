@@ -89,7 +89,7 @@ std::string BenchHtml(const BenchReport& report, const Configuration& configurat
   html += has_plots ? Plots() : fmt::format("<p>No plots: {} was not measured.</p>\n", EscapeXml(QualityTitle(task)));
   html += fmt::format(
       "<h2>Figures</h2>\n<p>Means per item; intervals of 95 %, items of all seeds as units. NFE counts base and test "
-      "passes. TPF: tokens per forward pass. {}</p>\n{}<h2>Configuration</h2>\n{}",
+      "passes. TPF: tokens per forward pass.</p>\n<p>{}</p>\n{}<h2>Configuration</h2>\n{}",
       EscapeXml(AupLine(report)), Table(report), Settings(configuration));
   if (has_plots) {
     html += fmt::format(

@@ -23,8 +23,16 @@
   const light = ["#0072b2", "#d55e00", "#00825f", "#a8508a", "#8a6d00", "#2f8fc4", "#333a44", "#b3261e"];
   const dark = ["#5db4f0", "#ff9248", "#3fd6a5", "#f09ad2", "#e8cf4a", "#9fd8ff", "#dfe3e8", "#ff8a80"];
   const shapes = ["circle", "rect", "triangle", "rectRot", "star", "crossRot", "rectRounded", "cross"];
+  const dashes = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
   const scheme = window.matchMedia("(prefers-color-scheme: dark)");
-  const colour = (index) => (scheme.matches ? dark : light)[index % light.length];
+  // A family has a colour and a shape, a temperature a dash; points of all but the first temperature are hollow.
+  const families = [...new Set(rows.map((row) => row.family))];
+  const temperatures = [...new Set(rows.map((row) => row.temperature))];
+  const looks = new Map(rows.map((row) => {
+    const family = families.indexOf(row.family);
+    return [row.curve, { family, is_first: row.family === "punt", temperature: temperatures.indexOf(row.temperature) }];
+  }));
+  const colour = (curve) => (scheme.matches ? dark : light)[looks.get(curve).family % light.length];
   const theme = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
   const number = (value) => {
@@ -80,21 +88,31 @@
     },
   };
 
-  // A logarithmic axis where the values span more than an order of magnitude and are all positive.
-  const isLog = (values) => Math.min(...values) > 0 && Math.max(...values) / Math.min(...values) > 10;
+  // Where the values span more than an order of magnitude and are all positive.
+  const suitsLog = (values) => Math.min(...values) > 0 && Math.max(...values) / Math.min(...values) > 10;
 
-  const scale = (title, values) => ({
-    type: isLog(values) ? "logarithmic" : "linear",
-    grace: "6%",
-    title: { display: true, text: title + (isLog(values) ? ", logarithmic" : ""), color: theme("--text") },
+  // Few enough labels to be read: 1, 2, 5 of every decade where there are several.
+  const logLabel = (values) => (value) => {
+    const leading = Number(value.toExponential().split("e")[0]);
+    const spread = Math.max(...values) / Math.min(...values);
+    const wanted = spread > 1e4 ? [1] : spread > 100 ? [1, 2, 5] : [1, 2, 3, 5, 7];
+    return wanted.includes(leading) ? number(value) : "";
+  };
+
+  const scale = (title, values, isLog) => ({
+    type: isLog ? "logarithmic" : "linear",
+    suggestedMin: Math.min(...values),
+    suggestedMax: Math.max(...values),
+    ...(isLog ? {} : { grace: "5%" }),
+    title: { display: true, text: title + (isLog ? ", logarithmic" : ""), color: theme("--text") },
     grid: { color: theme("--line") },
     border: { color: theme("--faint") },
-    ticks: { color: theme("--faint"), callback: number, maxRotation: 0, autoSkipPadding: 12 },
+    ticks: { color: theme("--faint"), callback: isLog ? logLabel(values) : number, maxRotation: 0, autoSkip: !isLog },
   });
 
   const configuration = (key) => {
     const points = rows.filter((row) => Number.isFinite(row[key]));
-    const datasets = curves.map((curve, index) => ({
+    const datasets = curves.map((curve) => ({
       label: curve,
       data: points
         .filter((row) => row.curve === curve)
@@ -102,13 +120,19 @@
         .sort((a, b) => a.x - b.x),
       hidden: hidden.has(curve),
       showLine: true,
-      borderWidth: curve.startsWith("punt") ? 3 : 1.5,
-      pointRadius: curve.startsWith("punt") ? 6 : 4.5,
+      clip: 12,
+      borderWidth: looks.get(curve).is_first ? 3 : 1.5,
+      borderDash: dashes[looks.get(curve).temperature % dashes.length],
+      pointRadius: looks.get(curve).is_first ? 6 : 4.5,
       pointHoverRadius: 8,
-      pointStyle: shapes[index % shapes.length],
-      borderColor: colour(index),
-      backgroundColor: colour(index),
+      pointBorderWidth: 2,
+      pointStyle: shapes[looks.get(curve).family % shapes.length],
+      borderColor: colour(curve),
+      backgroundColor: looks.get(curve).temperature === 0 ? colour(curve) : theme("--card"),
     }));
+    const values = points.map((row) => row[key]);
+    const qualities = points.flatMap((row) => [row[quality.name], ...(row[quality.name + "_ci95"] ?? [])]);
+    const isShare = !quality.less_is_better && Math.max(...qualities) <= 1;
     const direction = quality.less_is_better ? "less is better" : "more is better";
     return {
       type: "scatter",
@@ -119,8 +143,11 @@
         maintainAspectRatio: false,
         interaction: { mode: "nearest", intersect: true },
         scales: {
-          x: scale(axes[key], points.map((row) => row[key])),
-          y: scale(`${quality.title} (${direction})`, points.map((row) => row[quality.name])),
+          x: scale(axes[key], values, suitsLog(values)),
+          y: {
+            ...scale(`${quality.title} (${direction})`, qualities, quality.less_is_better && suitsLog(qualities)),
+            ...(isShare ? { min: Math.max(0, Math.floor(10 * Math.min(...qualities)) / 10), max: 1 } : {}),
+          },
         },
         plugins: { legend: { display: false }, tooltip },
       },
@@ -146,10 +173,11 @@
 
   const legend = document.querySelector(".legend");
   const fillLegend = () => {
-    legend.replaceChildren(...curves.map((curve, index) => {
+    legend.replaceChildren(...curves.map((curve) => {
       const button = document.createElement("button");
       const spot = document.createElement("i");
-      spot.style.background = colour(index);
+      spot.style.borderColor = colour(curve);
+      if (looks.get(curve).temperature === 0) spot.style.background = colour(curve);
       button.type = "button";
       button.setAttribute("aria-pressed", String(!hidden.has(curve)));
       button.append(spot, curve);
@@ -162,6 +190,7 @@
     }));
   };
 
+  Chart.defaults.font.size = 13;
   const drawEverything = () => { fillLegend(); drawAll(); };
   scheme.addEventListener("change", drawEverything);
   drawEverything();

@@ -7,6 +7,7 @@
 #   make test-tsan   the tests under ThreadSanitizer
 #   make test-clang  the tests, built with clang
 #   make test-training  the tests of training/, in an environment from PyPI (6 GB)
+#   make test-clients   the openai packages of PyPI and npm against punt serve
 #   make lint        check formatting
 #   make fuzz        a minute of libFuzzer on every parser of outside bytes
 #   make tidy        clang-tidy (several minutes)
@@ -14,7 +15,7 @@
 #   make bench-llama forward passes and generations against llama.cpp's (long)
 #   make exactness   regenerate docs/exactness.md and its pictures (several minutes)
 #   make install     install to PREFIX (default /usr/local)
-.PHONY: all demo test test-asan test-tsan test-clang test-training lint tidy fuzz format bench bench-llama exactness install deps clean
+.PHONY: all demo test test-asan test-tsan test-clang test-training test-clients lint tidy fuzz format bench bench-llama exactness install deps clean
 
 PREFIX ?= /usr/local
 
@@ -42,6 +43,9 @@ test-clang: deps
 
 test-training: all
 	training/test
+
+test-clients: all
+	scripts/test-clients
 
 lint:
 	@scripts/install-deps lint

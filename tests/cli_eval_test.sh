@@ -34,6 +34,11 @@ refuses "givens of a board of size 4 lie between 4 and 16, got 5-3" eval sudoku:
 refuses "exceed the" eval membrane --model $golden/esm2
 refuses "lies outside the vocabulary" eval membrane --model toy:markov,length=12,vocab=4 --length 8
 refuses "do not fit" eval stories $llada --length 100000 --limit 1
+refuses "task sudoku takes no shots" eval sudoku $llada --shots x.jsonl
+refuses "--data is missing" eval gsm8k $llada
+refuses "--shots is missing" eval gsm8k $llada --data $PUNT_SOURCE_DIR/tests/score/gsm8k.jsonl
+refuses "do not fit the 128" eval gsm8k $llada --data $PUNT_SOURCE_DIR/tests/score/gsm8k.jsonl \
+  --shots $PUNT_SOURCE_DIR/tests/score/gsm8k.jsonl
 echo "a,b" >bad.csv
 refuses "bad.csv: the first line must be 'puzzle,solution'" eval sudoku $llada --data bad.csv
 accepts convert $golden/llada diffusion.gguf
@@ -41,7 +46,7 @@ refuses "a judge must be autoregressive" eval stories $llada --judge diffusion.g
 
 # ---- the list
 accepts list tasks --json
-for name in sudoku stories membrane; do [[ $out == *"\"name\": \"$name\""* ]] || fail "list tasks: no $name"; done
+for name in sudoku stories membrane gsm8k math countdown; do [[ $out == *"\"name\": \"$name\""* ]] || fail "list tasks: no $name"; done
 
 # ---- puzzles
 refuses "size 9, 6 or 4, got 5" puzzles --size 5
@@ -174,6 +179,15 @@ if command -v script >/dev/null; then
   [ "$(grep -v '^Script' screen | sed 's/.*\r\x1b\[K//' | tr -d '\r' | sed 's/\x1b\[K//g' | wc -L)" -le 40 ] || fail "lines wider than the terminal: $(cat screen)"
   grep -q "valid_cells" screen || fail "no table on a narrow terminal"
 fi
+
+# ---- a public benchmark: the scorer says the same of the responses that the run kept
+gsm8k=$PUNT_SOURCE_DIR/tests/score/gsm8k.jsonl
+accepts eval gsm8k:shots=0 $llada --data $gsm8k --length 8 --limit 3 --out gsm8k --json
+[ "$(field strict_match)" = 0.0 ] || fail "gsm8k: $out"
+accepts score gsm8k --data $gsm8k --responses gsm8k/items.jsonl --out again.jsonl
+verdicts() { grep -o '"verdict": *{[^}]*}' "$1" | grep -o '"correct": *[01]' | tr -d ' '; }
+[ "$(verdicts gsm8k/items.jsonl | wc -l)" -eq 3 ] && [ "$(verdicts gsm8k/items.jsonl)" = "$(verdicts again.jsonl)" ] ||
+  fail "verdicts of eval and score differ"
 
 [ "$failures" -eq 0 ] || exit 1
 echo "all passed"

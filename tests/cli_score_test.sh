@@ -7,11 +7,11 @@ gsm8k="--data $fixtures/gsm8k.jsonl --responses $fixtures/gsm8k_responses.jsonl"
 
 accepts score --help
 [[ $out == *Examples:*"punt score "* ]] || fail "help of 'score' shows no example"
-for task in gsm8k "math, math500" countdown sudoku; do [[ $out == *"$task: "* ]] || fail "help does not name $task"; done
+for task in gsm8k "math, math500" countdown sudoku humaneval mbpp; do [[ $out == *"$task: "* ]] || fail "help does not name $task"; done
 
 # ---- bad input: one line that names the file and the line
 refuses "task is required" score
-refuses "nothing scores 'nobody'; valid tasks: gsm8k, math, math500, countdown, sudoku" score nobody $gsm8k
+refuses "nothing scores 'nobody'; valid tasks: gsm8k, math, math500, countdown, sudoku, humaneval, mbpp" score nobody $gsm8k
 refuses "--data is missing: JSON lines with question and answer" score gsm8k --responses x
 refuses "--responses is missing" score gsm8k --data $fixtures/gsm8k.jsonl
 refuses "cannot read 'nothing.jsonl'" score gsm8k --data nothing.jsonl --responses x
@@ -26,7 +26,7 @@ refuses "broken.jsonl: line 2: no JSON object" score gsm8k --data $fixtures/gsm8
 echo '{"id": 9, "response": "x"}' >unknown.jsonl
 refuses "unknown.jsonl: line 1: there is no item '9'" score gsm8k --data $fixtures/gsm8k.jsonl --responses unknown.jsonl
 printf '\x1f\x8b' >packed.jsonl
-refuses "is compressed" score gsm8k --data packed.jsonl --responses x
+refuses "'packed.jsonl' is a broken or incomplete gzip file" score gsm8k --data packed.jsonl --responses x
 refuses "line 2: a puzzle has 16, 36 or 81 cells" score sudoku --data $fixtures/gsm8k.jsonl --responses x
 refuses "cannot write 'missing/x.jsonl'" score gsm8k $gsm8k --out missing/x.jsonl
 refuses "cannot make the folder" score gsm8k $gsm8k --out empty.jsonl/x
@@ -74,6 +74,47 @@ accepts score countdown --data $fixtures/countdown.jsonl --responses $fixtures/c
 [[ $(field accuracy) == 0.666* ]] && [ "$(field reaches_target)" = 1.0 ] || fail "countdown: $out"
 accepts score sudoku --data $fixtures/sudoku.csv --responses $fixtures/sudoku_responses.jsonl --json
 [ "$(field accuracy)" = 0.5 ] || fail "sudoku: $out"
+
+# ---- tasks that run programs: refused without a sandbox, unless told so
+humaneval="--data $fixtures/humaneval.jsonl --responses $fixtures/humaneval_responses.jsonl --time-limit 1"
+mbpp="--data $fixtures/mbpp.jsonl --responses $fixtures/mbpp_responses.jsonl"
+refuses "--unsandboxed and --time-limit are for tasks that run programs; gsm8k runs none" score gsm8k $gsm8k --time-limit 2
+refuses "--unsandboxed and --time-limit are for tasks that run programs" score gsm8k $gsm8k --unsandboxed
+refuses "--time-limit" score humaneval $humaneval --time-limit 0
+saved_path=$PATH
+PATH=/nowhere
+code=0
+"$PUNT" score humaneval $humaneval --out none.jsonl >/dev/null 2>refusal || code=$?
+PATH=$saved_path
+[ "$code" -eq 2 ] && [ "$(wc -l <refusal)" -eq 1 ] && [ ! -e none.jsonl ] || fail "without a sandbox: $code $(cat refusal)"
+[[ $(cat refusal) == "punt: "*"'bwrap' is missing (Debian package bubblewrap); --unsandboxed"* ]] || fail "$(cat refusal)"
+# humaneval_passes FLAGS...: five responses, of which one passes to the letter and another one is found
+humaneval_passes() {
+  accepts score humaneval $humaneval --json --out verdicts.jsonl "$@"
+  [ "$(field accuracy)" = 0.2 ] && [ "$(field extracted_pass)" = 0.4 ] || fail "humaneval $*: $out"
+  [ "$(grep -oE '"correct":[a-z]+' verdicts.jsonl | cut -d: -f2 | tr '\n' ' ')" = "true false false false false " ] || fail "$*"
+  [ "$(grep -c '"reason":"failed: SyntaxError: .*; extracted: passed"' verdicts.jsonl)" -eq 1 ] || fail "fenced code"
+  [ "$(grep -c '"reason":"failed: AssertionError at line 6: assert candidate(' verdicts.jsonl)" -eq 1 ] || fail "exception"
+  [ "$(grep -c '"reason":"timed out"' verdicts.jsonl)" -eq 1 ] || fail "endless loop"
+  [ "$(grep -c '"reason":"failed: it left before its checks' verdicts.jsonl)" -eq 1 ] || fail "early exit"
+}
+humaneval_passes --unsandboxed
+accepts score mbpp $mbpp --unsandboxed --json
+[[ $(field accuracy) == 0.333* ]] && [[ $(field extracted_pass) == 0.666* ]] || fail "mbpp: $out"
+if run score mbpp $mbpp && [ "$code" -eq 0 ]; then
+  for jobs in 1 3; do
+    humaneval_passes --jobs $jobs
+    cp verdicts.jsonl verdicts.$jobs
+  done
+  cmp -s verdicts.1 verdicts.3 || fail "records depend on --jobs"
+  gzip -c $fixtures/mbpp.jsonl >packed.gz
+  accepts score mbpp --data packed.gz --responses $fixtures/mbpp_responses.jsonl --json
+  [[ $(field accuracy) == 0.333* ]] || fail "gzip: $out"
+  head -c 100 packed.gz >cut.gz
+  refuses "'cut.gz' is a broken or incomplete gzip file" score mbpp --data cut.gz --responses x
+else
+  echo "skipped: programs in a sandbox ($err)"
+fi
 
 # ---- a part of the items; what punt eval writes is read
 head -n 2 $fixtures/gsm8k_responses.jsonl >part.jsonl

@@ -60,14 +60,6 @@ struct GenerateFlags {
   CLI::Option* trace_option = nullptr;
 };
 
-/// The bundled model, or a toy where none came along.
-std::string DefaultModel() {
-  constexpr const char* kBundled = "stories";
-  return std::filesystem::exists(LocateModel(kBundled))
-             ? kBundled
-             : "toy:markov,length=64,vocab=8,seed=1,coupling=0.9,permute=true";
-}
-
 /// Passes every event to all of them.
 class Broadcast : public Observer {
  public:

@@ -18,6 +18,7 @@
 #include "punt/planner.h"
 #include "punt/score.h"
 #include "punt/spec.h"
+#include "serve/registry_json.h"
 #include "weights/weight_source.h"
 
 namespace punt {
@@ -26,18 +27,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 bool HasBounds(const ParamRow& row) { return row.kind == ParamKind::kReal || row.kind == ParamKind::kInteger; }
-
-Json ParamsJson(std::span<const ParamRow> rows) {
-  Json list = Json::array();
-  for (const ParamRow& row : rows) {
-    Json param = {{"key", row.key}, {"kind", Name(row.kind)}, {"default", row.default_value}};
-    if (HasBounds(row)) param.update({{"min", row.min}, {"max", row.max}});
-    if (row.kind == ParamKind::kChoice) param["choices"] = row.choices;
-    param["help"] = row.help;
-    list.push_back(std::move(param));
-  }
-  return list;
-}
 
 std::string Values(const ParamRow& row) {
   if (HasBounds(row)) return fmt::format("{} {}..{}", Name(row.kind), row.min, row.max);
@@ -54,37 +43,18 @@ void PrintRow(std::string_view prefix, std::string_view name, std::string_view s
   }
 }
 
-Json RowJson(std::string_view name, std::string_view summary, std::span<const ParamRow> params) {
-  return {{"name", name}, {"summary", summary}, {"params", ParamsJson(params)}};
-}
-
 void PrintJson(const Json& list) { fmt::print("{}\n", list.dump(2)); }
 
 void ListPlanners(bool json) {
-  Json list = Json::array();
-  for (const PlannerRow& row : Planners()) {
-    if (!json) {
-      PrintRow("", row.name, row.summary, row.params);
-      continue;
-    }
-    Json object = RowJson(row.name, row.summary, row.params);
-    object["scheduled"] = row.is_scheduled;
-    object["remasks"] = row.remasks;
-    object["needs_network"] = row.needs_network;
-    list.push_back(std::move(object));
-  }
-  if (json) PrintJson(list);
+  if (json) return PrintJson(PlannersJson());
+  for (const PlannerRow& row : Planners()) PrintRow("", row.name, row.summary, row.params);
 }
 
 /// Of a table with nothing but names, summaries and keys.
 template <typename Row>
 void ListRows(std::span<const Row> rows, bool json) {
-  Json list = Json::array();
-  for (const Row& row : rows) {
-    if (json) list.push_back(RowJson(row.name, row.summary, row.params));
-    if (!json) PrintRow("", row.name, row.summary, row.params);
-  }
-  if (json) PrintJson(list);
+  if (json) return PrintJson(RowsJson(rows));
+  for (const Row& row : rows) PrintRow("", row.name, row.summary, row.params);
 }
 
 void ListScores(bool json) { ListRows(Scores(), json); }

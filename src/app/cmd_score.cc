@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <thread>
 
 #include "app/command.h"
 #include "app/eval_report.h"
@@ -28,6 +29,9 @@ struct ScoreCommand {
   std::string responses;
   std::string out;
   bool json = false;
+  bool unsandboxed = false;
+  std::optional<double> seconds;
+  int jobs = 0;
 };
 
 /// Where records go as they come: DIR/items.jsonl, with DIR/summary.json at the end, or FILE.jsonl alone. A folder that
@@ -118,7 +122,11 @@ int Run(const ScoreCommand& command) {
   const ScorerRow& row = FindScorer(command.task);
   if (command.data.empty()) BadInput("--data is missing: {}", row.data_help);
   if (command.responses.empty()) BadInput("--responses is missing: a file with a response to each item");
-  const std::unique_ptr<Scorer> scorer = MakeScorer(row, command.data);
+  if ((command.unsandboxed || command.seconds) && row.program_seconds == 0) {
+    BadInput("--unsandboxed and --time-limit are for tasks that run programs; {} runs none", row.name);
+  }
+  const std::unique_ptr<Scorer> scorer =
+      MakeScorer(row, command.data, {.sandboxed = !command.unsandboxed, .seconds = command.seconds});
   const Responses responses = ReadResponses(command.responses, *scorer);
   std::optional<ScoreFiles> files;
   if (!command.out.empty()) {
@@ -126,14 +134,17 @@ int Run(const ScoreCommand& command) {
       std::error_code error;
       if (fs::equivalent(command.out, input, error)) BadInput("--out would overwrite '{}'", input);
     }
-    const Json configuration = {{"score", row.name}, {"data", command.data}, {"responses", command.responses}};
+    Json configuration = {{"score", row.name}, {"data", command.data}, {"responses", command.responses}};
+    if (row.program_seconds > 0) configuration["time_limit"] = command.seconds.value_or(row.program_seconds);
     files.emplace(command.out, configuration.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   }
   std::size_t done = 0;
-  const ScoreSummary summary = ScoreAll(row, *scorer, responses.matched, [&](const ScoreRecord& record) {
+  const auto on_record = [&](const ScoreRecord& record) {
     if (files) files->Add(ScoreLine(record));
     ShowCount(++done, responses.matched.size(), "responses");
-  });
+  };
+  const int jobs = command.jobs > 0 ? command.jobs : static_cast<int>(std::thread::hardware_concurrency());
+  const ScoreSummary summary = ScoreAll(row, *scorer, responses.matched, on_record, jobs);
   if (files) files->Finish(SummaryJson(command, summary, 2) + "\n");
   if (command.json) {
     fmt::print("{}\n", SummaryJson(command, summary, -1));
@@ -158,12 +169,16 @@ Responses are JSON lines, or one JSON array: {"id": ..., "response": "..."}. The
 number from 0; without one, the question says which item is meant, or else the order. Sample logs of
 lm-evaluation-harness are read as they are; docs/evaluation.md lists what else is.
 
+humaneval and mbpp run the programs in responses, each in a sandbox (bubblewrap) without network and without the
+machine's files; docs/code-evaluation.md says what contains what.
+
 With --out DIR, DIR/items.jsonl has a verdict per line and DIR/summary.json the object that --json prints; with
 --out FILE.jsonl only the verdicts are written. Intervals are of 95 %.
 
 Examples:
   punt score gsm8k --data test.jsonl --responses samples_gsm8k.jsonl
   punt score math500 --data math500.jsonl --responses answers.jsonl --out runs/math500 --json
+  punt score humaneval --data HumanEval.jsonl.gz --responses samples.jsonl --out runs/humaneval
   punt score sudoku --data 4x4_test_sudoku.csv --responses sudoku_generations.json --out verdicts.jsonl)";
 }
 
@@ -177,6 +192,11 @@ Runner AddScore(CLI::App& command) {
   command.add_option("--responses", flags->responses, "Responses, JSON lines");
   command.add_option("--out", flags->out, "Folder of verdicts and summary, or a file .jsonl of verdicts");
   command.add_flag("--json", flags->json, "Print the summary as JSON");
+  command.add_option("--jobs", flags->jobs, "Responses judged at a time (default: one per core)")
+      ->check(CLI::Range(1, 1024));
+  command.add_flag("--unsandboxed", flags->unsandboxed, "Run programs with limits of time and memory alone");
+  command.add_option("--time-limit", flags->seconds, "Seconds per program (default: humaneval 3, mbpp 10)")
+      ->check(CLI::Range(0.1, 3600.0));
   return [flags] { return Run(*flags); };
 }
 

@@ -37,6 +37,7 @@ Runner AddDetokenize(CLI::App& command);
 Runner AddEval(CLI::App& command);
 Runner AddScore(CLI::App& command);
 Runner AddBench(CLI::App& command);
+Runner AddServe(CLI::App& command);
 Runner AddPuzzles(CLI::App& command);
 
 }  // namespace punt

@@ -23,6 +23,7 @@ constexpr CommandRow kCommands[] = {
     {"eval", "Measure the quality of what a model generates", AddEval},
     {"score", "Judge given responses to a benchmark; needs no model", AddScore},
     {"bench", "Measure many planners on a task: quality against passes", AddBench},
+    {"serve", "Serve a model over HTTP, as OpenAI's API and as a page", AddServe},
     {"puzzles", "Write sudoku puzzles with one solution each", AddPuzzles},
     {"convert", "Convert a model to a GGUF file", AddConvert},
     {"inspect", "Show what a model's files say about it", AddInspect},

@@ -51,6 +51,7 @@ void EvalFlags::AddTo(CLI::App& command) {
   AddCache(command, cache);
   command.add_option("--eos", eos, "End-of-sequence tokens: none, deprioritise or forbid")->capture_default_str();
   command.add_option("--data", data, "The task's data file (see punt list tasks)");
+  command.add_option("--shots", shots, "Worked examples for prompts, in the format of the task's data");
   command.add_option("--judge", judge, "Autoregressive GGUF model that judges texts; default: the bundled one");
   AddInteger(command, "--limit", limit, 1, kMostItems, "How many items; default: the task's");
   AddSeed(command, "--seed", seed, "Seed of all random numbers");
@@ -63,6 +64,7 @@ void EvalFlags::AddTo(CLI::App& command) {
 std::unique_ptr<Task> MakeEvalTask(const EvalFlags& flags, const EvalSetup& setup) {
   TaskSetup task{.model = setup.model ? &*setup.model : nullptr,
                  .data = flags.data,
+                 .shots = flags.shots,
                  .judge = setup.judge.empty() ? "" : LocateModel(setup.judge).string(),
                  .seed = flags.seed,
                  .proposal = flags.proposal.Options(),
@@ -127,6 +129,7 @@ Configuration EvalConfiguration(const EvalFlags& flags, const EvalSetup& setup, 
                                  {"top_p", fmt::format("{}", flags.proposal.top_p)},
                                  {"top_k", fmt::format("{}", flags.proposal.top_k)},
                                  {"convention", flags.proposal.convention}};
+  if (!flags.shots.empty()) configuration.emplace_back("shots", FileIdentity(flags.shots, false));
   if (!setup.model) return configuration;
   configuration.insert(configuration.end(), {{"planner", CanonicalPlannerSpec(planner)},
                                              {"score", ScoreOf(flags, *setup.model, score)},

@@ -23,6 +23,7 @@ struct EvalFlags {
   std::int64_t window = 0;
   std::string cache = "none";
   std::string data;
+  std::string shots;
   std::string judge;  // empty: the bundled one, where the task takes one and it is there
   std::int64_t limit = 0;
   std::uint64_t seed = 0;

@@ -5,33 +5,13 @@
 #include "app/glyphs.h"
 #include "app/options.h"
 #include "base/check.h"
+#include "model/canvas_text.h"
 
 namespace punt {
 namespace {
 
 constexpr std::string_view kHole = "[MASK";
 constexpr std::int64_t kMostPositions = 1 << 24;  // far beyond any model; keeps sums in range
-
-/// Text never opens holes of its own: a tokenizer that knows the mask's piece would let it.
-void AppendText(std::string_view text, const char* what, const Model& model, std::vector<Token>& tokens) {
-  if (!IsUtf8(text)) BadInput("{} is not valid UTF-8", what);
-  const Token mask = model.denoiser->info().mask_token;
-  for (Token token : model.tokenizer->Encode(text)) {
-    if (token == mask) BadInput("{} holds a mask; holes are written [MASK:n] in --infill", what);
-    tokens.push_back(token);
-  }
-}
-
-void RequireFit(std::size_t given, std::int64_t wanted, const Model& model) {
-  const int most = model.denoiser->info().max_length;
-  if (static_cast<std::int64_t>(given) > most) {
-    BadInput("the prompt has {} tokens, {} takes {}", given, model.name, most);
-  }
-  if (static_cast<std::int64_t>(given) + wanted > most) {
-    BadInput("{} given tokens and {} positions to generate exceed the {} that {} takes", given, wanted, most,
-             model.name);
-  }
-}
 
 void RequireFit(const std::vector<Token>& tokens, std::int64_t wanted, const Model& model) {
   RequireFit(tokens.size() + model.tokenizer->Suffix().size(), wanted, model);
@@ -75,16 +55,6 @@ std::vector<Token> BuildInfill(const CanvasRequest& request, const Model& model)
   RequireFit(given, holes, model);
   Append(tokens, suffix);
   return tokens;
-}
-
-/// Toys and small networks have a length; a large network only a limit, far beyond what one wants to wait for.
-constexpr std::int64_t kUsualLength = 128;
-constexpr std::int64_t kSmallCanvas = 256;
-
-std::int64_t DefaultLength(const Model& model, std::size_t given) {
-  const std::int64_t most = model.denoiser->info().max_length;
-  const std::int64_t rest = most - static_cast<std::int64_t>(given);
-  return model.is_toy || most <= kSmallCanvas ? rest : std::min(rest, kUsualLength);
 }
 
 }  // namespace

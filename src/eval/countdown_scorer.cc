@@ -121,6 +121,8 @@ const ScorerRow kCountdownScorer = {
         "with nums and target (Countdown-Tasks-3to4)",
     .response_help = "between <answer> and </answer>, else in \\boxed{}, else the last line with an expression",
     .figures = kFigures,
-    .make = [](std::string_view data) -> std::unique_ptr<Scorer> { return std::make_unique<CountdownScorer>(data); }};
+    .make = [](const ScorerSetup& setup) -> std::unique_ptr<Scorer> {
+      return std::make_unique<CountdownScorer>(setup.data);
+    }};
 
 }  // namespace punt

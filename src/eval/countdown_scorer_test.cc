@@ -87,7 +87,7 @@ TEST(Countdown, WhereTheExpressionIs) {
 
 TEST(Countdown, Judges) {
   const auto scorer =
-      kCountdownScorer.make("{\"input\": \"30,100,93\", \"output\": \"23\"}\n{\"nums\": [2, 2, 5], \"target\": 20}");
+      kCountdownScorer.make({"{\"input\": \"30,100,93\", \"output\": \"23\"}\n{\"nums\": [2, 2, 5], \"target\": 20}"});
   ASSERT_EQ(scorer->items().size(), 2u);
   const auto judge = [&](std::size_t item, const char* response) { return scorer->Judge(item, response); };
   EXPECT_EQ(judge(0, "<answer>30 + 93 - 100</answer>").values.at(kCorrect), 1);
@@ -102,7 +102,7 @@ TEST(Countdown, Judges) {
   EXPECT_EQ(scorer->QuestionKey("Numbers: [30, 100, 93]\nTarget: 23"), scorer->QuestionKey(scorer->items()[0].prompt));
   for (const char* data :
        {"{}", R"({"input": "1,x", "output": "2"})", R"({"nums": [1.5], "target": 2})", R"({"nums": [1]})"}) {
-    EXPECT_THROW(kCountdownScorer.make(data), Error) << data;
+    EXPECT_THROW(kCountdownScorer.make({data}), Error) << data;
   }
 }
 

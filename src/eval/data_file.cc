@@ -1,15 +1,48 @@
 #include "eval/data_file.h"
 
+#include <zlib.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <sstream>
 
 #include "base/check.h"
 
 namespace punt {
+namespace {
 
-std::string ReadDataFile(const std::string& path) {
+/// All members of a gzip file, one behind the other.
+std::string Unpack(std::string& packed, const std::string& path, std::size_t most) {
+  constexpr int kGzipAlone = 15 + 16;  // zlib's largest window, gzip's header
+  z_stream stream{};
+  Check(inflateInit2(&stream, kGzipAlone) == Z_OK, "zlib does not start");
+  const std::unique_ptr<z_stream, int (*)(z_stream*)> closer(&stream, inflateEnd);
+  stream.next_in = reinterpret_cast<Bytef*>(packed.data());
+  std::size_t left = packed.size();
+  std::string text;
+  std::vector<char> piece(1 << 16);
+  while (left > 0 || stream.avail_out == 0) {  // all may have gone in, and not all come out
+    stream.avail_in = static_cast<uInt>(std::min<std::size_t>(left, 1 << 30));
+    stream.next_out = reinterpret_cast<Bytef*>(piece.data());
+    stream.avail_out = static_cast<uInt>(piece.size());
+    const uInt given = stream.avail_in;
+    const int status = inflate(&stream, Z_NO_FLUSH);
+    left -= given - stream.avail_in;
+    const std::size_t made = piece.size() - stream.avail_out;
+    if (text.size() + made > most) BadInput("'{}' unpacks to more than {} bytes", path, most);
+    text.append(piece.data(), made);
+    if (status == Z_STREAM_END && left == 0) return text;
+    if (status == Z_STREAM_END) inflateReset(&stream);
+    if (status != Z_OK && status != Z_STREAM_END) break;
+  }
+  BadInput("'{}' is a broken or incomplete gzip file", path);
+}
+
+}  // namespace
+
+std::string ReadDataFile(const std::string& path, std::size_t most) {
   std::ifstream in(path, std::ios::binary);
   std::error_code ignored;
   if (!in || std::filesystem::is_directory(path, ignored)) BadInput("cannot read '{}'", path);
@@ -17,8 +50,7 @@ std::string ReadDataFile(const std::string& path) {
   text << in.rdbuf();
   if (in.bad()) BadInput("cannot read '{}'", path);
   std::string content = text.str();
-  if (content.starts_with("\x1f\x8b")) BadInput("'{}' is compressed: unpack it first (gunzip)", path);
-  return content;
+  return content.starts_with("\x1f\x8b") ? Unpack(content, path, most) : content;
 }
 
 std::vector<std::string_view> SplitLines(std::string_view text) {

@@ -1,14 +1,18 @@
 // Files that tasks read.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace punt {
 
-/// The whole file. Throws Error naming it when it cannot be read, or is compressed.
-std::string ReadDataFile(const std::string& path);
+/// The whole file, unpacked where it is gzip's. Throws Error naming it when it cannot be read, is broken, or would
+/// unpack to more than `most` bytes.
+inline constexpr std::size_t kMostUnpacked = std::size_t{1} << 30;
+
+std::string ReadDataFile(const std::string& path, std::size_t most = kMostUnpacked);
 
 /// Without line ends ("\n" or "\r\n"); an empty line at the end is none.
 std::vector<std::string_view> SplitLines(std::string_view text);

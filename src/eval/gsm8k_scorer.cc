@@ -50,6 +50,8 @@ const ScorerRow kGsm8kScorer = {
     .data_help = "JSON lines with question and answer (\"... #### 18\"): test.jsonl of openai/grade-school-math",
     .response_help = "the last number anywhere; strict_match: the number behind \"#### \"",
     .figures = kFigures,
-    .make = [](std::string_view data) -> std::unique_ptr<Scorer> { return std::make_unique<Gsm8kScorer>(data); }};
+    .make = [](const ScorerSetup& setup) -> std::unique_ptr<Scorer> {
+      return std::make_unique<Gsm8kScorer>(setup.data);
+    }};
 
 }  // namespace punt

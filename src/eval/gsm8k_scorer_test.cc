@@ -81,7 +81,7 @@ TEST(Gsm8k, NormalForm) {
 }
 
 TEST(Gsm8k, Judges) {
-  const auto scorer = kGsm8kScorer.make(R"({"question": "How many?", "answer": "2 + 2 = 4\n#### 1,004"})");
+  const auto scorer = kGsm8kScorer.make({R"({"question": "How many?", "answer": "2 + 2 = 4\n#### 1,004"})"});
   ASSERT_EQ(scorer->items().size(), 1u);
   EXPECT_EQ(scorer->items()[0].gold, "1004");
   ScoreVerdict verdict = scorer->Judge(0, "#### 1004");
@@ -98,10 +98,10 @@ TEST(Gsm8k, Judges) {
 
 TEST(Gsm8k, BadDataNamesTheLine) {
   for (const char* data : {"{}", R"({"question": "q", "answer": "no mark"})", "[1]", "nonsense"}) {
-    EXPECT_THROW(kGsm8kScorer.make(data), Error) << data;
+    EXPECT_THROW(kGsm8kScorer.make({data}), Error) << data;
   }
   try {
-    kGsm8kScorer.make("{\"question\": \"q\", \"answer\": \"#### 1\"}\n\n{\"question\": \"q\"}");
+    kGsm8kScorer.make({"{\"question\": \"q\", \"answer\": \"#### 1\"}\n\n{\"question\": \"q\"}"});
     FAIL();
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "line 3: no text under answer");

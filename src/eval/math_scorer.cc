@@ -71,6 +71,8 @@ const ScorerRow kMathScorer = {
         "and answer (\"... The answer is: X\")",
     .response_help = "Minerva's phrase, else the last \\boxed{}, else <answer>, else behind \"answer is\"",
     .figures = kFigures,
-    .make = [](std::string_view data) -> std::unique_ptr<Scorer> { return std::make_unique<MathScorer>(data); }};
+    .make = [](const ScorerSetup& setup) -> std::unique_ptr<Scorer> {
+      return std::make_unique<MathScorer>(setup.data);
+    }};
 
 }  // namespace punt

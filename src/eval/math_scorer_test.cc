@@ -45,21 +45,21 @@ TEST(MathAnswer, HendrycksAndLenient) {
 }
 
 TEST(MathScorer, ReadsThreeFormats) {
-  const auto scorer = kMathScorer.make(
+  const auto scorer = kMathScorer.make({
       R"x({"problem": "p", "solution": "so \\boxed{\\frac{1}{2}}"}
 {"problem": "q", "solution": "\\boxed{9}", "answer": "3", "unique_id": "test/1.json"}
-{"question": "r", "answer": "thus \\boxed{4}.The answer is: 4"})x");
+{"question": "r", "answer": "thus \\boxed{4}.The answer is: 4"})x"});
   ASSERT_EQ(scorer->items().size(), 3u);
   EXPECT_EQ(scorer->items()[0].gold, "\\frac{1}{2}");
   EXPECT_EQ(scorer->items()[1].gold, "3");
   EXPECT_EQ(scorer->items()[1].id, "test/1.json");
   EXPECT_EQ(scorer->items()[2].gold, "4");
   EXPECT_EQ(scorer->items()[2].id, "2");
-  EXPECT_THROW(kMathScorer.make(R"({"problem": "p", "solution": "no box"})"), Error);
+  EXPECT_THROW(kMathScorer.make({R"({"problem": "p", "solution": "no box"})"}), Error);
 }
 
 TEST(MathScorer, Judges) {
-  const auto scorer = kMathScorer.make(R"({"problem": "p", "solution": "\\boxed{\\frac{1}{2}}"})");
+  const auto scorer = kMathScorer.make({R"({"problem": "p", "solution": "\\boxed{\\frac{1}{2}}"})"});
   ScoreVerdict verdict = scorer->Judge(0, "We get \\boxed{0.50}.");
   EXPECT_EQ(verdict.values.at(kCorrect), 1);
   EXPECT_EQ(verdict.values.at("minerva"), 0);

@@ -4,10 +4,21 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "base/check.h"
+#include "base/ordered_loop.h"
 
 namespace punt {
+namespace {
+
+std::vector<double> ValuesOf(std::span<const Measurement> verdicts, std::string_view name) {
+  std::vector<double> values;
+  for (const Measurement& verdict : verdicts) values.push_back(verdict.at(std::string(name)));
+  return values;
+}
+
+}  // namespace
 
 std::string ScoreLine(const ScoreRecord& record) {
   using Json = nlohmann::ordered_json;
@@ -27,32 +38,45 @@ std::string ScoreLine(const ScoreRecord& record) {
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+std::vector<Figure> FiguresOf(const ScorerRow& row, std::span<const Measurement> verdicts) {
+  Check(!verdicts.empty(), "figures of nothing");
+  std::vector<Figure> figures;
+  for (const ScoreFigure& figure : row.figures) {
+    const std::vector<double> values = ValuesOf(verdicts, figure.name);
+    Estimate estimate;
+    if (!figure.over.empty()) {
+      estimate = RatioOf(values, ValuesOf(verdicts, figure.over));
+    } else if (figure.is_share) {
+      const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+      estimate = ShareOf(std::llround(sum), static_cast<std::int64_t>(values.size()));
+    } else {
+      estimate = MeanOf(values);
+    }
+    figures.push_back(FigureOf(std::string(figure.name), estimate));
+  }
+  return figures;
+}
+
 ScoreSummary ScoreAll(const ScorerRow& row, const Scorer& scorer, const std::vector<ItemResponse>& responses,
-                      const std::function<void(const ScoreRecord&)>& on_record) {
+                      const std::function<void(const ScoreRecord&)>& on_record, int jobs) {
   Check(!responses.empty(), "a summary of nothing");
   ScoreSummary summary{.items = responses.size(), .data_items = scorer.items().size()};
-  std::vector<std::vector<double>> values(row.figures.size());
-  for (const ItemResponse& entry : responses) {
-    const ScoreItem& item = scorer.items()[entry.item];
+  std::vector<Measurement> verdicts;
+  const auto judge = [&](std::size_t i) { return scorer.Judge(responses[i].item, responses[i].response->text); };
+  MakeInOrder(responses.size(), jobs, judge, [&](std::size_t i, ScoreVerdict verdict) {
+    const ScoreItem& item = scorer.items()[responses[i].item];
     const ScoreRecord record{.id = item.id,
                              .prompt = item.prompt,
-                             .response = entry.response->text,
+                             .response = responses[i].response->text,
                              .gold = item.gold,
-                             .verdict = scorer.Judge(entry.item, entry.response->text)};
+                             .verdict = std::move(verdict)};
     on_record(record);
-    for (std::size_t i = 0; i < row.figures.size(); ++i) {
-      values[i].push_back(record.verdict.values.at(std::string(row.figures[i].name)));
-    }
-  }
-  for (std::size_t i = 0; i < row.figures.size(); ++i) {
-    double sum = 0;
-    for (double value : values[i]) sum += value;
-    const Estimate estimate = row.figures[i].is_share
-                                  ? ShareOf(std::llround(sum), static_cast<std::int64_t>(values[i].size()))
-                                  : MeanOf(values[i]);
-    if (i == 0) summary.accuracy = estimate;
-    if (i > 0) summary.figures.push_back(FigureOf(std::string(row.figures[i].name), estimate));
-  }
+    verdicts.push_back(record.verdict.values);
+  });
+  summary.figures = FiguresOf(row, verdicts);
+  const Figure& correct = summary.figures.front();
+  summary.accuracy = {.value = correct.value, .ci95 = *correct.ci95};
+  summary.figures.erase(summary.figures.begin());
   if (summary.items < summary.data_items) {
     summary.notes.push_back(fmt::format("{} of {} items have no response and are not counted",
                                         summary.data_items - summary.items, summary.data_items));

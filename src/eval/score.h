@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,9 @@ struct ScoreRecord {
 /// UTF-8 are replaced.
 std::string ScoreLine(const ScoreRecord& record);
 
+/// The row's figures over verdicts (not none), in their order.
+std::vector<Figure> FiguresOf(const ScorerRow& row, std::span<const Measurement> verdicts);
+
 struct ScoreSummary {
   std::size_t items = 0;       // judged
   std::size_t data_items = 0;  // of the data file
@@ -56,8 +60,8 @@ struct ScoreSummary {
   std::vector<std::string> notes;
 };
 
-/// Judges all; `on_record` is called with every record as it comes.
+/// Judges all, `jobs` at a time; `on_record` is called by the calling thread with every record as it comes, in order.
 ScoreSummary ScoreAll(const ScorerRow& row, const Scorer& scorer, const std::vector<ItemResponse>& responses,
-                      const std::function<void(const ScoreRecord&)>& on_record);
+                      const std::function<void(const ScoreRecord&)>& on_record, int jobs = 1);
 
 }  // namespace punt

@@ -29,7 +29,7 @@ std::string ErrorOf(Action action) {
 
 /// "item:text" of all that was matched.
 std::string Matched(std::string_view file) {
-  const auto scorer = kGsm8kScorer.make(kData);
+  const auto scorer = kGsm8kScorer.make({kData});
   const std::vector<GivenResponse> given = ParseResponses(file);
   std::string text;
   for (const ItemResponse& entry : MatchResponses(*scorer, given)) {
@@ -79,7 +79,7 @@ TEST(Responses, ErrorsNameTheLine) {
 }
 
 TEST(Score, SumsUp) {
-  const auto scorer = kGsm8kScorer.make(kData);
+  const auto scorer = kGsm8kScorer.make({kData});
   const auto given = ParseResponses("{\"id\": 0, \"response\": \"#### 1\"}\n{\"id\": 2, \"response\": \"it is 3\"}\n");
   std::vector<std::string> lines;
   const ScoreSummary summary = ScoreAll(kGsm8kScorer, *scorer, MatchResponses(*scorer, given),

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,7 +40,7 @@ class Scorer {
 
   std::span<const ScoreItem> items() const { return items_; }
 
-  /// Never throws on a response, whatever it holds.
+  /// Never throws on a response, whatever it holds; throws Error (failed) when programs cannot be run any more.
   virtual ScoreVerdict Judge(std::size_t index, std::string_view response) const = 0;
 
   /// Two texts with the same key ask the same question. Here: equal but for white space.
@@ -53,17 +54,32 @@ class Scorer {
 struct ScoreFigure {
   std::string_view name;
   std::string_view help;
-  bool is_share = true;  // the number is 1 or 0
+  bool is_share = true;        // the number is 1 or 0
+  std::string_view over = "";  // another number of the verdict: sums are divided by its sum, not by the items
+};
+
+/// How scorers that run programs do it.
+struct ProgramOptions {
+  bool sandboxed = true;
+  std::optional<double> seconds;  // of wall clock per program; nothing: the row's
+};
+
+/// What a scorer is made from. The data need not outlive the making.
+struct ScorerSetup {
+  std::string_view data;
+  ProgramOptions programs;
 };
 
 struct ScorerRow {
   std::string_view name;
   std::string_view alias;  // another name; empty: none
   std::string_view summary;
-  std::string_view data_help;                              // the data file's format, and where it comes from
-  std::string_view response_help;                          // where an answer is looked for
-  std::span<const ScoreFigure> figures;                    // kCorrect is the first
-  std::unique_ptr<Scorer> (*make)(std::string_view data);  // throws Error naming the line
+  std::string_view data_help;            // the data file's format, and where it comes from
+  std::string_view response_help;        // where an answer is looked for
+  std::span<const ScoreFigure> figures;  // kCorrect is the first
+  // Throws Error naming the line, or what running programs lacks.
+  std::unique_ptr<Scorer> (*make)(const ScorerSetup& setup);
+  double program_seconds = 0;  // time limit of the programs that responses are; 0: they are not run
 };
 
 std::span<const ScorerRow> Scorers();
@@ -72,6 +88,7 @@ std::span<const ScorerRow> Scorers();
 const ScorerRow& FindScorer(std::string_view name);
 
 /// Reads the data file. Throws Error naming the file, and the line where there is one; never returns without items.
-std::unique_ptr<Scorer> MakeScorer(const ScorerRow& row, const std::string& data_path);
+std::unique_ptr<Scorer> MakeScorer(const ScorerRow& row, const std::string& data_path,
+                                   const ProgramOptions& programs = {});
 
 }  // namespace punt

@@ -9,5 +9,7 @@ extern const ScorerRow kGsm8kScorer;
 extern const ScorerRow kMathScorer;
 extern const ScorerRow kCountdownScorer;
 extern const ScorerRow kSudokuScorer;
+extern const ScorerRow kHumanEvalScorer;
+extern const ScorerRow kMbppScorer;
 
 }  // namespace punt

@@ -10,7 +10,8 @@
 namespace punt {
 
 std::span<const ScorerRow> Scorers() {
-  static const ScorerRow kRows[] = {kGsm8kScorer, kMathScorer, kCountdownScorer, kSudokuScorer};
+  static const ScorerRow kRows[] = {kGsm8kScorer,  kMathScorer,      kCountdownScorer,
+                                    kSudokuScorer, kHumanEvalScorer, kMbppScorer};
   return kRows;
 }
 
@@ -24,10 +25,10 @@ const ScorerRow& FindScorer(std::string_view name) {
   BadInput("nothing scores '{}'; valid tasks: {}", name, fmt::join(names, ", "));
 }
 
-std::unique_ptr<Scorer> MakeScorer(const ScorerRow& row, const std::string& data_path) {
+std::unique_ptr<Scorer> MakeScorer(const ScorerRow& row, const std::string& data_path, const ProgramOptions& programs) {
   const std::string data = ReadDataFile(data_path);
   try {
-    std::unique_ptr<Scorer> scorer = row.make(data);
+    std::unique_ptr<Scorer> scorer = row.make({data, programs});
     if (scorer->items().empty()) BadInput("there are no items");
     return scorer;
   } catch (const Error& error) {

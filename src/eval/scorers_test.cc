@@ -31,6 +31,7 @@ TEST(Scorers, RowsSayWhatTheyAre) {
 struct Fixture {
   const char* task;
   const char* data;
+  ProgramOptions programs = {};
 };
 
 constexpr Fixture kFixtures[] = {
@@ -38,6 +39,10 @@ constexpr Fixture kFixtures[] = {
     {"math", R"({"problem": "p", "solution": "\\boxed{1}"})"},
     {"countdown", R"({"input": "1,2", "output": "3"})"},
     {"sudoku", "puzzle,solution\n3102200002100320,3142243142131324\n"},
+    {"humaneval",
+     R"({"task_id": "a/0", "prompt": "def one():\n", "entry_point": "one", "test": "def check(f):\n    assert f() == 1"})",
+     {.sandboxed = false}},
+    {"mbpp", R"({"task_id": 1, "text": "t", "test_list": ["assert one() == 1"]})", {.sandboxed = false}},
 };
 
 TEST(Scorers, EveryFigureIsAlwaysThereWhateverTheResponse) {
@@ -58,7 +63,7 @@ TEST(Scorers, EveryFigureIsAlwaysThereWhateverTheResponse) {
   EXPECT_EQ(std::size(kFixtures), Scorers().size());
   for (const Fixture& fixture : kFixtures) {
     const ScorerRow& row = FindScorer(fixture.task);
-    const auto scorer = row.make(fixture.data);
+    const auto scorer = row.make({fixture.data, fixture.programs});
     for (const std::string& response : responses) {
       const ScoreVerdict verdict = scorer->Judge(0, response);
       EXPECT_EQ(verdict.values.size(), row.figures.size()) << row.name;

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "eval/continuation.h"
 #include "eval/data_file.h"
 #include "eval/perplexity.h"
 #include "eval/task_rows.h"
@@ -50,22 +51,13 @@ class StoriesTask : public Task {
     EvalItem item{.id = fmt::format("{}", index)};
     if (!openings_.empty()) item.prompt = openings_[index];
     if (setup_.model == nullptr) return item;
-    const DenoiserInfo& info = setup_.model->denoiser->info();
-    item.canvas = Given(item);
-    const std::vector<Token> suffix = setup_.model->tokenizer->Suffix();
-    const int given = static_cast<int>(item.canvas.size() + suffix.size());
-    const int masks = setup_.length.value_or(std::min(kUsualCanvas, info.max_length) - given);
-    if (masks < 1 || masks > info.max_length - given) {
-      BadInput("item {}: {} given tokens and {} positions to generate do not fit the {} that {} takes", item.id, given,
-               std::max(masks, 1), info.max_length, setup_.model->name);
-    }
-    item.canvas.insert(item.canvas.end(), static_cast<std::size_t>(masks), info.mask_token);
-    item.canvas.insert(item.canvas.end(), suffix.begin(), suffix.end());
+    item.canvas = ContinuationCanvas(
+        *setup_.model, {.id = item.id, .prompt = item.prompt, .length = setup_.length, .usual_canvas = kUsualCanvas});
     return item;
   }
 
   std::string ResponseText(const EvalItem& item, std::span<const Token> tokens) const override {
-    return setup_.model->tokenizer->Decode(Generated(item, tokens));
+    return setup_.model->tokenizer->Decode(Continuation(*setup_.model, item.canvas, tokens));
   }
 
   std::optional<EvalResponse> OwnResponse(std::size_t index) override {
@@ -79,8 +71,9 @@ class StoriesTask : public Task {
   Measurement Judge(std::size_t, const EvalItem& item, const EvalResponse& response) override {
     Measurement verdict;
     const bool is_own = setup_.model == nullptr;
-    const std::size_t length = is_own ? response.tokens.size() : Generated(item, response.tokens).size();
-    const bool ended = is_own ? response.ended : length < Masks(item);
+    const std::size_t length =
+        is_own ? response.tokens.size() : Continuation(*setup_.model, item.canvas, response.tokens).size();
+    const bool ended = is_own ? response.ended : length < CountMasks(*setup_.model, item.canvas);
     verdict["ends_in_eos"] = ended ? 1 : 0;
     verdict["length"] = static_cast<double>(length);
     if (judge_ == nullptr) return verdict;
@@ -136,29 +129,6 @@ class StoriesTask : public Task {
     figures.push_back(FigureOf("judge_perplexity", ExpOf(*mean)));
     figures.push_back(FigureOf("judge_nll_per_token", *mean));
     figures.push_back({.name = "judge_truncated", .value = truncated, .is_detail = true});
-  }
-
-  std::vector<Token> Given(const EvalItem& item) const {
-    std::vector<Token> tokens = setup_.model->tokenizer->Prefix();
-    for (Token token : setup_.model->tokenizer->Encode(item.prompt)) {
-      if (token == setup_.model->denoiser->info().mask_token) BadInput("item {} holds a mask", item.id);
-      tokens.push_back(token);
-    }
-    return tokens;
-  }
-
-  std::size_t Masks(const EvalItem& item) const {
-    return static_cast<std::size_t>(
-        std::count(item.canvas.begin(), item.canvas.end(), setup_.model->denoiser->info().mask_token));
-  }
-
-  /// The tokens behind the opening, up to the first end of sequence.
-  std::span<const Token> Generated(const EvalItem& item, std::span<const Token> tokens) const {
-    const DenoiserInfo& info = setup_.model->denoiser->info();
-    const auto begin = std::find(item.canvas.begin(), item.canvas.end(), info.mask_token) - item.canvas.begin();
-    const std::span<const Token> all = tokens.subspan(static_cast<std::size_t>(begin), Masks(item));
-    const auto end = std::find_first_of(all.begin(), all.end(), info.eos_tokens.begin(), info.eos_tokens.end());
-    return all.first(static_cast<std::size_t>(end - all.begin()));
   }
 
   TaskSetup setup_;

@@ -140,6 +140,8 @@ const ScorerRow kSudokuScorer = {
         "CSV with a header puzzle,solution, as `punt puzzles` writes it; 4x4_test_sudoku.csv of dllm-reasoning/d1",
     .response_help = "between <answer> and </answer>, else anywhere: the last board in one line or row by row",
     .figures = kFigures,
-    .make = [](std::string_view data) -> std::unique_ptr<Scorer> { return std::make_unique<SudokuScorer>(data); }};
+    .make = [](const ScorerSetup& setup) -> std::unique_ptr<Scorer> {
+      return std::make_unique<SudokuScorer>(setup.data);
+    }};
 
 }  // namespace punt

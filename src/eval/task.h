@@ -112,6 +112,7 @@ class Task {
 struct TaskSetup {
   const Model* model = nullptr;  // outlives the task; null: the task makes its responses itself
   std::string data = {};         // path; empty: none
+  std::string shots = {};        // path of worked examples; empty: none
   std::string judge = {};        // path of a model that judges; empty: none
   std::optional<int> length = {};
   std::uint64_t seed = 0;
@@ -125,6 +126,7 @@ struct TaskRow {
   std::string_view data_help;  // where its data comes from
   std::span<const ParamRow> params;
   bool takes_data = false;
+  bool takes_shots = false;
   bool takes_judge = false;
   bool has_reference = false;  // runs without a model
   std::string_view quality;    // the figure that stands for the result where there is room for one only

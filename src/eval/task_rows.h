@@ -8,5 +8,8 @@ namespace punt {
 extern const TaskRow kSudokuRow;
 extern const TaskRow kStoriesRow;
 extern const TaskRow kMembraneRow;
+extern const TaskRow kGsm8kRow;
+extern const TaskRow kMathRow;
+extern const TaskRow kCountdownRow;
 
 }  // namespace punt

@@ -16,7 +16,7 @@ Params CheckedParams(const Spec& spec, const TaskRow& row) {
 }  // namespace
 
 std::span<const TaskRow> Tasks() {
-  static const TaskRow kRows[] = {kSudokuRow, kStoriesRow, kMembraneRow};
+  static const TaskRow kRows[] = {kSudokuRow, kStoriesRow, kMembraneRow, kGsm8kRow, kMathRow, kCountdownRow};
   return kRows;
 }
 
@@ -39,6 +39,7 @@ std::unique_ptr<Task> MakeTask(std::string_view text, const TaskSetup& setup) {
   const Params params = CheckedParams(ParseSpec(text), row);
   if (setup.model == nullptr && !row.has_reference) BadInput("task {} has no reference: it needs a model", row.name);
   if (!setup.data.empty() && !row.takes_data) BadInput("task {} takes no data", row.name);
+  if (!setup.shots.empty() && !row.takes_shots) BadInput("task {} takes no shots", row.name);
   if (!setup.judge.empty() && !row.takes_judge) BadInput("task {} takes no judge", row.name);
   return row.make(params, setup);
 }

@@ -1,0 +1,186 @@
+// punt serve: a model behind OpenAI's API.
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "analyze/result_log.h"
+#include "app/command.h"
+#include "app/options.h"
+#include "app/terminal.h"
+#include "base/check.h"
+#include "eval/data_file.h"
+#include "model/bundled_models.h"
+#include "punt/generator.h"
+#include "serve/server.h"
+
+namespace punt {
+namespace {
+
+constexpr const char* kKeyVariable = "PUNT_API_KEY";
+constexpr int kPollMilliseconds = 100;
+
+struct ServeFlags {
+  std::string model;
+  std::string host = "127.0.0.1";
+  std::int64_t port = 8080;
+  std::string api_key;
+  std::string api_key_file;
+  std::string cors;
+  std::string planner = "punt";
+  std::int64_t max_tokens = 4096;
+  std::int64_t max_n = 16;
+  std::int64_t max_nfe = 0;
+  std::int64_t max_body = 1 << 20;
+  std::int64_t max_seconds = 600;
+  std::int64_t max_connections = 2048;
+  std::int64_t max_running = 32;
+  std::int64_t max_waiting = 256;
+  std::int64_t max_rows = 8192;
+  std::int64_t grace = 30;
+  std::int64_t threads = 0;
+  std::string device = "auto";
+  std::string compute = "auto";
+  std::string ready_file;
+  bool log_prompts = false;
+  bool quiet = false;
+};
+
+std::vector<std::string> Keys(const ServeFlags& flags) {
+  std::vector<std::string> keys;
+  if (!flags.api_key.empty()) keys.push_back(flags.api_key);
+  const char* variable = std::getenv(kKeyVariable);
+  if (variable != nullptr && *variable != '\0') keys.emplace_back(variable);
+  if (!flags.api_key_file.empty()) {
+    const std::string text = ReadDataFile(flags.api_key_file);
+    for (std::string_view line : SplitLines(text)) {
+      if (!line.empty()) keys.emplace_back(line);
+    }
+    if (keys.empty()) BadInput("{}: there are no keys", flags.api_key_file);
+  }
+  return keys;
+}
+
+ServerOptions OptionsOf(const ServeFlags& flags) {
+  CanonicalPlannerSpec(flags.planner);
+  return {.host = flags.host,
+          .port = static_cast<int>(flags.port),
+          .api_keys = Keys(flags),
+          .cors_origin = flags.cors,
+          .limits = {.max_tokens = flags.max_tokens, .max_choices = flags.max_n, .max_nfe = flags.max_nfe},
+          .max_body_bytes = static_cast<std::size_t>(flags.max_body),
+          .max_connections = static_cast<int>(flags.max_connections),
+          .max_seconds = std::chrono::seconds(flags.max_seconds),
+          .log_prompts = flags.log_prompts,
+          .default_planner = flags.planner,
+          .scheduler = {.threads = ThreadCount(flags.threads),
+                        .max_running = static_cast<int>(flags.max_running),
+                        .max_waiting = static_cast<int>(flags.max_waiting),
+                        .max_rows = flags.max_rows}};
+}
+
+/// The first pass allocates and reads in what later ones use.
+void WarmUp(const Model& model, int threads) {
+  const DenoiserInfo& info = model.denoiser->info();
+  const auto session = model.denoiser->NewSession({.threads = threads});
+  const std::vector<Token> canvas(static_cast<std::size_t>(std::min(info.max_length, 32)), info.mask_token);
+  const Query query{.canvas = canvas};
+  session->Forward({&query, 1});
+}
+
+int Run(const ServeFlags& flags) {
+  const std::atomic<bool>& interrupted = InstallInterruptHandlers();
+  std::mutex log_mutex;
+  const auto log = [&](const std::string& line) {
+    if (flags.quiet) return;
+    std::lock_guard lock(log_mutex);
+    fmt::print(stderr, "{}\n", line);
+  };
+  const ServerOptions options = OptionsOf(flags);
+  Server server(options, log);
+  const int port = server.Bind();
+  std::thread listener([&] { server.Run(); });
+  const std::string url = fmt::format(
+      "http://{}:{}", flags.host.find(':') == std::string::npos ? flags.host : "[" + flags.host + "]", port);
+  int exit_code = 0;
+  try {
+    Model model = OpenModel(flags.model.empty() ? DefaultModel() : flags.model,
+                            {.compute = flags.compute, .device = flags.device});
+    PrintWarnings(model.warnings);
+    WarmUp(model, options.scheduler.threads);
+    const std::string name = model.name;
+    server.SetModel(std::move(model));
+    fmt::print("punt: {} at {}\n", name, url);
+    std::fflush(stdout);
+    if (!flags.ready_file.empty()) WriteFileAtomically(flags.ready_file, url + "\n");
+    while (!interrupted) Pause(kPollMilliseconds);
+  } catch (...) {
+    server.Stop(std::chrono::seconds(1));
+    listener.join();
+    throw;
+  }
+  if (!flags.ready_file.empty()) std::filesystem::remove(flags.ready_file);
+  server.Stop(std::chrono::seconds(flags.grace));
+  listener.join();
+  log(server.LoadReport());
+  return exit_code;
+}
+
+constexpr const char* kFooter =
+    R"(Answers POST /v1/chat/completions and /v1/completions as OpenAI's API does, streamed or not; a request may have an object
+"diffusion" with planner, score, window, cache, eos, top_k, max_nfe and stream. GET / is a page that shows the canvas
+being filled. Keys: --api-key, --api-key-file (one a line) or $PUNT_API_KEY; without any everybody who reaches the port is
+served. SIGTERM and Ctrl-C finish what runs, at most --grace seconds. The log is JSON lines on the standard error.
+docs/serving.md has the details.
+
+Examples:
+  punt serve
+  punt serve --model llada-8b.gguf --port 9000 --planner punt:epsilon=0.04
+  curl -N localhost:8080/v1/completions -d '{"prompt": "Once upon a time", "max_tokens": 64, "stream": true}')";
+
+}  // namespace
+
+Runner AddServe(CLI::App& command) {
+  const auto flags = std::make_shared<ServeFlags>();
+  constexpr std::int64_t kMillion = 1'000'000;
+  command.footer(kFooter);
+  command.add_option("--model", flags->model,
+                     "Bundled model, GGUF file, folder or toy:KIND,... (see punt list models)");
+  command.add_option("--host", flags->host, "Address to listen on")->capture_default_str();
+  AddInteger(command, "--port", flags->port, 0, 65535, "Port; 0: any that is free")->default_str("8080");
+  command.add_option("--planner", flags->planner, "For requests that name none")->capture_default_str();
+  command.add_option("--api-key", flags->api_key, "Key that clients must show");
+  command.add_option("--api-key-file", flags->api_key_file, "File of keys, one a line");
+  command.add_option("--cors", flags->cors, "Origin whose pages may ask (* for all); default: none");
+  AddInteger(command, "--max-tokens", flags->max_tokens, 1, kMillion, "Most positions of a completion")
+      ->default_str("4096");
+  AddInteger(command, "--max-n", flags->max_n, 1, 1024, "Most choices of a request")->default_str("16");
+  AddInteger(command, "--max-nfe", flags->max_nfe, 0, 1000 * kMillion, "Most forward passes of a choice (0: no limit)");
+  AddInteger(command, "--max-body", flags->max_body, 1, 1 << 30, "Most bytes of a request")->default_str("1048576");
+  AddInteger(command, "--max-seconds", flags->max_seconds, 1, kMillion,
+             "Most seconds of a completion, waiting included")
+      ->default_str("600");
+  AddInteger(command, "--max-connections", flags->max_connections, 1, 100'000, "Most open connections")
+      ->default_str("2048");
+  AddInteger(command, "--max-running", flags->max_running, 1, 1024, "Most sequences at once")->default_str("32");
+  AddInteger(command, "--max-waiting", flags->max_waiting, 1, 100'000, "Most sequences in the queue; then 429")
+      ->default_str("256");
+  AddInteger(command, "--max-rows", flags->max_rows, 1, 1000 * kMillion, "Most rows of sequences that run together")
+      ->default_str("8192");
+  AddInteger(command, "--grace", flags->grace, 0, kMillion, "Seconds to finish in when told to stop")
+      ->default_str("30");
+  AddInteger(command, "--threads", flags->threads, 0, 1024, "Threads (0: all cores); never changes a result")
+      ->default_str("0");
+  AddCompute(command, flags->compute);
+  command.add_option("--device", flags->device, "Device (see punt list devices)")->capture_default_str();
+  command.add_option("--ready-file", flags->ready_file,
+                     "File that exists while requests are answered; holds the address");
+  command.add_flag("--log-prompts", flags->log_prompts, "Write requests into the log, texts included");
+  command.add_flag("--quiet", flags->quiet, "No log");
+  return [flags] { return Run(*flags); };
+}
+
+}  // namespace punt

@@ -1,0 +1,49 @@
+// Public benchmarks as tasks: how their questions are put to a model. The verdicts are those of the scorer of the same
+// name (scorer.h), so `punt eval NAME` and `punt score NAME` on its responses agree.
+//
+// Adding a benchmark: its scorer, and a file with the name of its task.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "eval/task.h"
+
+namespace punt {
+
+/// A worked example.
+struct Shot {
+  std::string question;
+  std::string answer;
+};
+
+/// A prompt is a block for every shot, `before` question `between` `space` answer and a blank line, and then the same
+/// without the answer, for the model to continue.
+struct BenchmarkRow {
+  std::string_view scorer;
+  std::string_view before;
+  std::string_view between;
+  std::string_view space;
+  std::span<const std::string_view> stops;  // the response ends before the first of them
+  std::string_view shot_question;           // members of a record of the shots
+  std::string_view shot_answer;
+  bool draws_shots = false;  // anew for every item, from the seed; else the first ones of the file
+  int usual_length = 256;
+};
+
+std::string BenchmarkPrompt(const BenchmarkRow& row, std::string_view question, std::span<const Shot> shots);
+
+/// The text before the first of the stops.
+std::string_view BeforeStops(std::string_view text, std::span<const std::string_view> stops);
+
+/// The parameters of a benchmark, with its own defaults.
+ParamRow ShotsParam(std::string_view default_count);
+ParamRow ChatParam(std::string_view default_value);
+
+/// `params` has both. Throws Error naming the file that cannot be read.
+std::unique_ptr<Task> MakeBenchmark(const BenchmarkRow& row, const Params& params, const TaskSetup& setup);
+
+}  // namespace punt

@@ -1,0 +1,52 @@
+#include "eval/continuation.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace punt {
+namespace {
+
+std::vector<Token> GivenTokens(const Model& model, const ContinuationRequest& request) {
+  if (request.chat) {
+    if (!model.has_chat_template) BadInput("{} has no chat template; give the task chat=false", model.name);
+    const ChatMessage message{.role = "user", .content = std::string(request.prompt)};
+    return model.tokenizer->EncodeChat({&message, 1});
+  }
+  std::vector<Token> tokens = model.tokenizer->Prefix();
+  const std::vector<Token> prompt = model.tokenizer->Encode(request.prompt);
+  tokens.insert(tokens.end(), prompt.begin(), prompt.end());
+  return tokens;
+}
+
+}  // namespace
+
+std::vector<Token> ContinuationCanvas(const Model& model, const ContinuationRequest& request) {
+  const DenoiserInfo& info = model.denoiser->info();
+  std::vector<Token> canvas = GivenTokens(model, request);
+  if (CountMasks(model, canvas) > 0) BadInput("item {} holds a mask", request.id);
+  const std::vector<Token> suffix = request.chat ? std::vector<Token>{} : model.tokenizer->Suffix();
+  const int given = static_cast<int>(canvas.size() + suffix.size());
+  const int masks = request.length.value_or(std::min(request.usual_canvas, info.max_length) - given);
+  if (masks < 1 || masks > info.max_length - given) {
+    BadInput("item {}: {} given tokens and {} positions to generate do not fit the {} that {} takes", request.id, given,
+             std::max(masks, 1), info.max_length, model.name);
+  }
+  canvas.insert(canvas.end(), static_cast<std::size_t>(masks), info.mask_token);
+  canvas.insert(canvas.end(), suffix.begin(), suffix.end());
+  return canvas;
+}
+
+std::size_t CountMasks(const Model& model, std::span<const Token> canvas) {
+  return static_cast<std::size_t>(std::count(canvas.begin(), canvas.end(), model.denoiser->info().mask_token));
+}
+
+std::span<const Token> Continuation(const Model& model, std::span<const Token> canvas, std::span<const Token> filled) {
+  const DenoiserInfo& info = model.denoiser->info();
+  const auto begin = std::find(canvas.begin(), canvas.end(), info.mask_token) - canvas.begin();
+  const std::span<const Token> all = filled.subspan(static_cast<std::size_t>(begin), CountMasks(model, canvas));
+  const auto end = std::find_first_of(all.begin(), all.end(), info.eos_tokens.begin(), info.eos_tokens.end());
+  return all.first(static_cast<std::size_t>(end - all.begin()));
+}
+
+}  // namespace punt

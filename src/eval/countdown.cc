@@ -1,0 +1,31 @@
+// Task `countdown`: an expression of given numbers that reaches a target. The wording is punt's own.
+#include "eval/benchmark.h"
+#include "eval/task_rows.h"
+
+namespace punt {
+namespace {
+
+constexpr BenchmarkRow kBenchmark = {
+    .scorer = "countdown",
+    .before = "Use every number exactly once, with + - * / and parentheses, to reach the target.\n",
+    .between = "\nWrite the expression between <answer> and </answer>.\n",
+    .space = "",
+    .stops = {},
+    .shot_question = "question",
+    .shot_answer = "answer"};
+
+const ParamRow kParams[] = {ShotsParam("0"), ChatParam("true")};
+
+}  // namespace
+
+const TaskRow kCountdownRow = {
+    .name = "countdown",
+    .summary = "reach a number with given numbers, each used once",
+    .data_help = "JSON lines as countdown_cd3_test.jsonl of dllm-reasoning/d1",
+    .params = kParams,
+    .takes_data = true,
+    .takes_shots = true,
+    .quality = kAccuracy,
+    .make = [](const Params& params, const TaskSetup& setup) { return MakeBenchmark(kBenchmark, params, setup); }};
+
+}  // namespace punt

@@ -1,0 +1,35 @@
+// Task `math`: competition mathematics, put as lm-evaluation-harness puts Minerva's prompt.
+#include "eval/benchmark.h"
+#include "eval/task_rows.h"
+
+namespace punt {
+namespace {
+
+constexpr std::string_view kStops[] = {"Problem:"};
+
+constexpr BenchmarkRow kBenchmark = {.scorer = "math",
+                                     .before = "Problem:\n",
+                                     .between = "\n\nSolution:",
+                                     .space = " ",
+                                     .stops = kStops,
+                                     .shot_question = "problem",
+                                     .shot_answer = "solution",
+                                     .usual_length = 512};
+
+const ParamRow kParams[] = {ShotsParam("4"), ChatParam("false")};
+
+}  // namespace
+
+const TaskRow kMathRow = {
+    .name = "math",
+    .summary = "competition mathematics, four worked examples",
+    .data_help =
+        "test files of hendrycks/math, or MATH-500; --shots: JSON lines with problem and solution, the first ones are "
+        "used",
+    .params = kParams,
+    .takes_data = true,
+    .takes_shots = true,
+    .quality = kAccuracy,
+    .make = [](const Params& params, const TaskSetup& setup) { return MakeBenchmark(kBenchmark, params, setup); }};
+
+}  // namespace punt

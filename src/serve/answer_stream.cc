@@ -1,0 +1,113 @@
+#include "serve/answer_stream.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "punt/error.h"
+#include "serve/api_error.h"
+
+namespace punt {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kLook{50};
+constexpr std::chrono::seconds kSign{10};  // a comment tells clients and proxies that somebody is there
+
+std::string Data(const std::string& json) { return "data: " + json + "\n\n"; }
+
+}  // namespace
+
+AnswerStream::AnswerStream(std::unique_ptr<Completion> completion, AnswerHead head, const CompletionRequest& request,
+                           Metrics& metrics, const Ending& ending)
+    : completion_(std::move(completion)),
+      head_(std::move(head)),
+      include_usage_(request.include_usage),
+      kind_(request.stream_kind),
+      metrics_(metrics),
+      ending_(ending) {}
+
+double AnswerStream::Seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+void AnswerStream::CheckEnding(const std::function<bool()>& is_gone) {
+  if (!is_out_of_time_ && (Clock::now() >= ending_.deadline || *ending_.must_end)) {
+    is_out_of_time_ = true;
+    completion_->Cancel();
+  }
+  if (is_gone() || completion_->is_overfull()) {
+    is_given_up_ = true;
+    completion_->Cancel();
+  }
+}
+
+std::string AnswerStream::Whole(const std::function<bool()>& is_gone) {
+  while (!completion_->is_done()) {
+    completion_->Next(kLook);
+    CheckEnding(is_gone);
+  }
+  if (is_given_up_) throw ApiError(499, "client_gone", "the client has gone");
+  for (const auto& result : completion_->results()) {
+    if (!result) throw ApiError(503, "out_of_time", "the request ended before its turn came");
+  }
+  metrics_.request_seconds.Add(Seconds());
+  return AnswerJson(head_, *completion_, Seconds());
+}
+
+std::string AnswerStream::Next(const std::function<bool()>& is_gone) {
+  std::string bytes;
+  try {
+    const std::optional<StreamPart> part = completion_->Next(kLook);
+    CheckEnding(is_gone);
+    if (part) bytes = part->is_end ? End(*part) : Show(*part);
+    if (completion_->is_done()) bytes += Tail();
+  } catch (const std::exception& error) {
+    // The status is out already.
+    bytes = Data(ApiError(500, "failed", error.what()).Json());
+    is_done_ = true;
+  }
+  const Clock::time_point now = Clock::now();
+  if (bytes.empty() && now - last_sign_ > kSign) bytes = ": still here\n\n";
+  if (!bytes.empty()) last_sign_ = now;
+  return bytes;
+}
+
+std::string AnswerStream::Show(const StreamPart& part) {
+  std::string bytes;
+  if (head_.chat && kind_ != StreamKind::kEvents && begun_.insert(part.choice).second) {
+    bytes += Data(RoleChunk(head_, part.choice));
+  }
+  if (!has_text_ && !part.text.empty()) metrics_.first_text_seconds.Add(Seconds());
+  has_text_ = has_text_ || !part.text.empty();
+  if (kind_ == StreamKind::kEvents) return bytes + Data(EventChunk(head_, part));
+  if (kind_ == StreamKind::kSnapshots) return bytes + Data(SnapshotChunk(head_, part));
+  return bytes + Data(TextChunk(head_, part.choice, part.text));
+}
+
+std::string AnswerStream::End(const StreamPart& part) {
+  std::string bytes;
+  if (head_.chat && begun_.insert(part.choice).second) bytes += Data(RoleChunk(head_, part.choice));
+  const std::optional<ChoiceResult>& result = completion_->results()[static_cast<std::size_t>(part.choice)];
+  if (!result) return bytes + Data(ApiError(503, "out_of_time", "the request ended before its turn came").Json());
+  if (kind_ == StreamKind::kSnapshots) {
+    bytes += Data(SnapshotChunk(head_, {.choice = part.choice, .text = result->text.text, .progress = 1}));
+  }
+  return bytes + Data(EndChunk(head_, part.choice, result->text.finish_reason));
+}
+
+std::string AnswerStream::Tail() {
+  is_done_ = true;
+  metrics_.request_seconds.Add(Seconds());
+  return (include_usage_ ? Data(UsageChunk(head_, *completion_, Seconds())) : "") + "data: [DONE]\n\n";
+}
+
+nlohmann::ordered_json AnswerStream::LogFields() const {
+  const Usage usage = completion_->usage();
+  return {{"id", head_.id},
+          {"nfe", usage.nfe()},
+          {"steps", usage.steps},
+          {"tokens", usage.completion_tokens},
+          {"complete", is_done_ && !is_given_up_ && !is_out_of_time_}};
+}
+
+}  // namespace punt

@@ -1,0 +1,66 @@
+// From a completion at work to the bytes of its answer.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <set>
+#include <string>
+
+#include "serve/completion.h"
+#include "serve/completion_json.h"
+
+namespace punt {
+
+/// Used by one thread.
+class AnswerStream {
+ public:
+  /// What ends an answer from outside.
+  struct Ending {
+    std::chrono::steady_clock::time_point deadline;
+    const std::atomic<bool>* must_end = nullptr;
+  };
+
+  AnswerStream(std::unique_ptr<Completion> completion, AnswerHead head, const CompletionRequest& request,
+               Metrics& metrics, const Ending& ending);
+
+  /// Waits for the end and returns the answer in one piece. Throws ApiError when there is none.
+  std::string Whole(const std::function<bool()>& is_gone);
+
+  /// The next bytes of a stream of server-sent events; empty when there is nothing yet.
+  std::string Next(const std::function<bool()>& is_gone);
+
+  void Cancel() { completion_->Cancel(); }
+  bool is_done() const { return is_done_; }
+  /// The client has gone, or does not keep up.
+  bool is_given_up() const { return is_given_up_; }
+
+  /// id, nfe, steps, tokens, for the log.
+  nlohmann::ordered_json LogFields() const;
+
+ private:
+  /// Looks at what could end the answer early.
+  void CheckEnding(const std::function<bool()>& is_gone);
+  std::string Show(const StreamPart& part);
+  std::string End(const StreamPart& part);
+  std::string Tail();
+  double Seconds() const;
+
+  std::unique_ptr<Completion> completion_;
+  AnswerHead head_;
+  bool include_usage_;
+  StreamKind kind_;
+  Metrics& metrics_;
+  Ending ending_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point last_sign_ = start_;
+  std::set<int> begun_;  // choices whose role was told
+  bool has_text_ = false;
+  bool is_done_ = false;
+  bool is_given_up_ = false;
+  bool is_out_of_time_ = false;
+};
+
+}  // namespace punt

@@ -1,0 +1,284 @@
+#include "serve/completion.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+#include <system_error>
+
+#include "base/check.h"
+#include "generate/trace_pieces.h"
+#include "model/canvas_text.h"
+#include "punt/planner.h"
+#include "punt/trace.h"
+#include "serve/api_error.h"
+
+namespace punt {
+namespace {
+
+constexpr std::size_t kMostWaitingBytes = 8 << 20;
+
+/// Errors about input, told with the field of the request that they are about.
+template <typename Action>
+auto InField(const char* field, const Action& action) {
+  try {
+    return action();
+  } catch (const Error& error) {
+    throw ApiError(error.code() == ErrorCode::kBadInput ? 400 : 500, "invalid_value", error.what(), field);
+  }
+}
+
+std::uint64_t RandomSeed() {
+  std::random_device device;
+  return (static_cast<std::uint64_t>(device()) << 32) | device();
+}
+
+std::vector<Token> PromptTokens(const Model& model, const CompletionRequest& request) {
+  if (request.chat) {
+    return InField("messages", [&] {
+      if (!model.has_chat_template) BadInput("{} has no chat template; use /v1/completions", model.name);
+      return model.tokenizer->EncodeChat(request.messages);
+    });
+  }
+  std::vector<Token> tokens = model.tokenizer->Prefix();
+  InField("prompt", [&] { AppendText(request.prompt, "the prompt", model, tokens); });
+  return tokens;
+}
+
+}  // namespace
+
+/// Passes on what a choice's run does, in the way the stream wants it.
+class Completion::Watcher : public Observer {
+ public:
+  Watcher(Completion& owner, int choice)
+      : owner_(owner),
+        choice_(choice),
+        text_(owner.model_, owner.place_, owner.request_.stop),
+        tokens_(owner.canvas_),
+        annotator_(*owner.model_.tokenizer, lines_) {
+    lines_.watcher = this;
+    for (const PlannerRow& row : Planners()) {
+      if (row.name == ParseSpec(owner.planner_).name) may_take_back_ = row.remasks;
+    }
+  }
+
+  void On(const TraceEvent& event) override {
+    if (owner_.request_.stream_kind == StreamKind::kEvents && owner_.request_.stream) annotator_.On(event);
+    if (const auto* round = std::get_if<RoundEvent>(&event)) Count(round->round);
+    if (const auto* commit = std::get_if<CommitEvent>(&event)) Follow(*commit);
+  }
+
+  /// What Settled has held back.
+  void SendRest(std::span<const Token> canvas) {
+    if (owner_.request_.stream_kind != StreamKind::kSettled) return;
+    SendText(text_.Settled(canvas, true), 1);
+  }
+
+  const GrowingText& text() const { return text_; }
+
+ private:
+  /// Receives events with their pieces.
+  struct Lines : Observer {
+    void On(const TraceEvent& event) override {
+      watcher->owner_.Put({.choice = watcher->choice_, .event = ToJsonLine(event)});
+    }
+    Watcher* watcher = nullptr;
+  };
+
+  void Count(const Round& round) {
+    Metrics& metrics = owner_.metrics_;
+    metrics.tested += static_cast<std::int64_t>(round.tests.size());
+    metrics.kept += std::count(round.kept.begin(), round.kept.end(), true);
+    for (double divergence : round.divergences) metrics.divergences.Add(divergence);
+  }
+
+  void Follow(const CommitEvent& commit) {
+    for (Position position : commit.remasked) {
+      tokens_[static_cast<std::size_t>(position)] = owner_.model_.denoiser->info().mask_token;
+    }
+    for (std::size_t i = 0; i < commit.positions.size(); ++i) {
+      tokens_[static_cast<std::size_t>(commit.positions[i])] = commit.tokens[i];
+    }
+    filled_ += static_cast<double>(commit.positions.size()) - static_cast<double>(commit.remasked.size());
+    const double progress = filled_ / static_cast<double>(owner_.place_.end - owner_.place_.begin);
+    if (may_take_back_ && owner_.request_.stream_kind == StreamKind::kSettled) return;
+    if (owner_.request_.stream && owner_.request_.stream_kind == StreamKind::kSnapshots) {
+      owner_.Put({.choice = choice_, .text = text_.Snapshot(tokens_), .progress = progress});
+    }
+    const std::string settled = text_.Settled(tokens_);
+    if (owner_.request_.stream_kind == StreamKind::kSettled) SendText(settled, progress);
+    if (text_.has_stopped()) owner_.cancels_[static_cast<std::size_t>(choice_)] = true;  // the rest does not matter
+  }
+
+  void SendText(const std::string& text, double progress) {
+    if (text.empty() || !owner_.request_.stream) return;
+    owner_.Put({.choice = choice_, .text = text, .progress = progress});
+  }
+
+  Completion& owner_;
+  int choice_;
+  GrowingText text_;
+  std::vector<Token> tokens_;
+  Lines lines_;
+  PieceAnnotator annotator_;
+  double filled_ = 0;
+  bool may_take_back_ = false;
+};
+
+Completion::Completion(const Model& model, Scheduler& scheduler, Metrics& metrics, const CompletionRequest& request,
+                       const std::string& client)
+    : model_(model), metrics_(metrics), request_(request), planner_(CanonicalPlannerSpec(request.planner)) {
+  const DenoiserInfo& info = model.denoiser->info();
+  canvas_ = PromptTokens(model, request);
+  std::vector<Token> behind;
+  if (request.suffix) InField("suffix", [&] { AppendText(*request.suffix, "the suffix", model, behind); });
+  if (!request.chat) {
+    const std::vector<Token> suffix = model.tokenizer->Suffix();
+    behind.insert(behind.end(), suffix.begin(), suffix.end());
+  }
+  const std::size_t given = canvas_.size() + behind.size();
+  const std::int64_t wanted = request.max_tokens.value_or(std::max<std::int64_t>(DefaultLength(model, given), 1));
+  InField("max_tokens", [&] { RequireFit(given, wanted, model); });
+  place_ = {.begin = canvas_.size(), .end = canvas_.size() + static_cast<std::size_t>(wanted)};
+  canvas_.resize(place_.end, info.mask_token);
+  canvas_.insert(canvas_.end(), behind.begin(), behind.end());
+  recipe_ = InField("diffusion", [&] { return MakeRecipe(request.planner, request.score, request.proposal, info); });
+  recipe_.eos = ParseEosPolicy(request.eos);
+  recipe_.cache = ParseCachePolicy(request.cache);
+  recipe_.window = request.window;
+  recipe_.max_nfe = request.max_nfe;
+  recipe_.seed = request.seed ? *request.seed : RandomSeed();
+  if (request.window > wanted) {
+    throw ApiError(
+        400, "invalid_value",
+        fmt::format("diffusion.window is {}, more than the {} positions to generate", request.window, wanted),
+        "diffusion.window");
+  }
+  const Scheduler::Demand demand{.client = client,
+                                 .rows = static_cast<std::int64_t>(canvas_.size()),
+                                 .banned_tokens = BannedTokens(recipe_.eos, info)};
+  StartThreads(scheduler.Admit(std::vector(static_cast<std::size_t>(request.choices), demand)));
+  metrics.prompt_tokens += usage().prompt_tokens;
+}
+
+Completion::~Completion() {
+  Cancel();
+  Join();
+}
+
+void Completion::Cancel() {
+  for (std::size_t i = 0; i < results_.size(); ++i) cancels_[i] = true;
+}
+
+void Completion::Join() {
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void Completion::StartThreads(std::vector<std::unique_ptr<Scheduler::Slot>> slots) {
+  results_.resize(slots.size());
+  cancels_ = std::make_unique<std::atomic<bool>[]>(slots.size());
+  running_ = static_cast<int>(slots.size());
+  try {
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      threads_.emplace_back([this, i, slot = std::move(slots[i])]() mutable { Generate(i, std::move(slot)); });
+    }
+  } catch (const std::system_error&) {
+    Cancel();
+    Join();
+    throw ApiError(503, "no_threads", "the server cannot start more threads");
+  }
+}
+
+ChoiceResult Completion::Run(std::size_t choice, DenoiserSession& session) {
+  const DenoiserInfo& info = model_.denoiser->info();
+  Watcher watcher(*this, static_cast<int>(choice));
+  Recipe recipe = recipe_;
+  recipe.sample = choice;
+  GenerateResult run = punt::Generate(session, Canvas(canvas_, info.mask_token, info.vocab_size), recipe,
+                                      {.observer = &watcher,
+                                       .cancel = &cancels_[choice],
+                                       .model_name = model_.name,
+                                       .planner_spec = planner_,
+                                       .score_spec = request_.score.empty() ? info.default_score : request_.score,
+                                       .proposal = request_.proposal});
+  watcher.SendRest(run.tokens);
+  metrics_.base_passes += run.counters.base_passes;
+  metrics_.test_passes += run.counters.test_passes;
+  metrics_.steps += run.steps;
+  metrics_.committed_tokens += run.committed;
+  FinishedText text = watcher.text().Finish(run.tokens);
+  if (run.stop == StopReason::kCancelled && text.finish_reason != "stop") ++metrics_.cancelled;
+  return {.text = std::move(text), .run = std::move(run)};
+}
+
+void Completion::Generate(std::size_t choice, std::unique_ptr<Scheduler::Slot> slot) {
+  try {
+    DenoiserSession* session = slot->Start(cancels_[choice]);
+    if (session != nullptr) {
+      ChoiceResult result = Run(choice, *session);
+      std::lock_guard lock(mutex_);
+      results_[choice] = std::move(result);
+    }
+  } catch (...) {
+    std::lock_guard lock(mutex_);
+    failure_ = std::current_exception();
+  }
+  slot.reset();  // others of the batch wait for who is in it
+  {
+    std::lock_guard lock(mutex_);
+    --running_;
+  }
+  Put({.choice = static_cast<int>(choice), .is_end = true});
+}
+
+void Completion::Put(StreamPart part) {
+  {
+    std::lock_guard lock(mutex_);
+    // A snapshot that was not taken yet is replaced by the newer one.
+    const bool replaces = request_.stream_kind == StreamKind::kSnapshots && !part.is_end && !parts_.empty() &&
+                          parts_.back().choice == part.choice && !parts_.back().is_end;
+    if (replaces) {
+      waiting_bytes_ -= parts_.back().text.size();
+      parts_.pop_back();
+    }
+    waiting_bytes_ += part.text.size() + part.event.size();
+    parts_.push_back(std::move(part));
+  }
+  changed_.notify_all();
+}
+
+std::optional<StreamPart> Completion::Next(std::chrono::milliseconds patience) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, patience, [&] { return !parts_.empty() || failure_; });
+  if (failure_) std::rethrow_exception(failure_);
+  if (parts_.empty()) return std::nullopt;
+  StreamPart part = std::move(parts_.front());
+  parts_.pop_front();
+  waiting_bytes_ -= part.text.size() + part.event.size();
+  return part;
+}
+
+bool Completion::is_done() {
+  std::lock_guard lock(mutex_);
+  return running_ == 0 && parts_.empty();
+}
+
+bool Completion::is_overfull() {
+  std::lock_guard lock(mutex_);
+  return waiting_bytes_ > kMostWaitingBytes;
+}
+
+Usage Completion::usage() const {
+  Usage usage{.prompt_tokens = static_cast<std::int64_t>(canvas_.size() - (place_.end - place_.begin))};
+  std::lock_guard lock(mutex_);
+  for (const std::optional<ChoiceResult>& result : results_) {
+    if (!result) continue;
+    usage.completion_tokens += result->text.tokens;
+    usage.base_passes += result->run.counters.base_passes;
+    usage.test_passes += result->run.counters.test_passes;
+    usage.steps += result->run.steps;
+  }
+  return usage;
+}
+
+}  // namespace punt

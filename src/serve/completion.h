@@ -1,0 +1,104 @@
+// One request at work: a thread per choice generates, the connection's thread takes what there is to send.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "punt/generator.h"
+#include "punt/model.h"
+#include "serve/completion_request.h"
+#include "serve/growing_text.h"
+#include "serve/metrics.h"
+#include "serve/scheduler.h"
+
+namespace punt {
+
+struct ChoiceResult {
+  FinishedText text;
+  GenerateResult run;
+};
+
+/// What a stream sends of a choice.
+struct StreamPart {
+  int choice = 0;
+  std::string text;     // settled text to append, or a snapshot to replace the last one
+  std::string event;    // a line of the trace
+  double progress = 0;  // share of positions that are filled, of a snapshot
+  bool is_end = false;  // the choice is done: its result is there
+};
+
+/// Counts of all choices together.
+struct Usage {
+  std::int64_t prompt_tokens = 0;
+  std::int64_t completion_tokens = 0;
+  std::int64_t base_passes = 0;
+  std::int64_t test_passes = 0;
+  std::int64_t steps = 0;
+
+  std::int64_t nfe() const { return base_passes + test_passes; }
+};
+
+/// Used by one thread. Destroying it cancels what still runs and waits for it.
+class Completion {
+ public:
+  /// Takes places in the queue. Throws ApiError: what the model cannot take (400), and what Scheduler::Admit throws.
+  Completion(const Model& model, Scheduler& scheduler, Metrics& metrics, const CompletionRequest& request,
+             const std::string& client);
+  ~Completion();
+  Completion(const Completion&) = delete;
+  Completion& operator=(const Completion&) = delete;
+
+  /// Waits for the next part, at most so long; none when time is up. Throws what ended a choice otherwise.
+  std::optional<StreamPart> Next(std::chrono::milliseconds patience);
+
+  /// Whether all choices have ended and every part was taken.
+  bool is_done();
+
+  /// Whether more parts wait for the client than one should keep for it.
+  bool is_overfull();
+
+  void Cancel();
+
+  /// Of all choices, once done.
+  const std::vector<std::optional<ChoiceResult>>& results() const { return results_; }
+  Usage usage() const;
+  std::uint64_t seed() const { return recipe_.seed; }
+
+ private:
+  class Watcher;
+
+  void StartThreads(std::vector<std::unique_ptr<Scheduler::Slot>> slots);
+  void Generate(std::size_t choice, std::unique_ptr<Scheduler::Slot> slot);
+  ChoiceResult Run(std::size_t choice, DenoiserSession& session);
+  void Join();
+  void Put(StreamPart part);
+
+  const Model& model_;
+  Metrics& metrics_;
+  CompletionRequest request_;
+  std::vector<Token> canvas_;
+  TextPlace place_;
+  Recipe recipe_;
+  std::string planner_;
+  std::unique_ptr<std::atomic<bool>[]> cancels_;  // a choice each
+  std::vector<std::optional<ChoiceResult>> results_;
+
+  mutable std::mutex mutex_;  // of what follows, and of results_ until done
+  std::condition_variable changed_;
+  std::deque<StreamPart> parts_;
+  std::size_t waiting_bytes_ = 0;
+  int running_ = 0;
+  std::exception_ptr failure_;
+
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace punt

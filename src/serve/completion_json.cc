@@ -1,0 +1,114 @@
+#include "serve/completion_json.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <random>
+
+namespace punt {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string Dump(const Json& object) { return object.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+/// An answer or a chunk of one, without choices.
+Json Object(const AnswerHead& head, bool is_chunk) {
+  const char* kind = !head.chat ? "text_completion" : is_chunk ? "chat.completion.chunk" : "chat.completion";
+  return {{"id", head.id}, {"object", kind}, {"created", head.created}, {"model", head.model}};
+}
+
+Json ChunkOf(const AnswerHead& head, int choice, Json delta, const Json& finish_reason) {
+  Json entry = {{"index", choice}};
+  if (head.chat) {
+    entry["delta"] = std::move(delta);
+  } else {
+    entry["text"] = delta.value("content", "");
+  }
+  entry["finish_reason"] = finish_reason;
+  if (!head.chat) entry["logprobs"] = nullptr;
+  Json object = Object(head, true);
+  object["choices"] = Json::array({entry});
+  return object;
+}
+
+Json UsageJson(const Completion& completion, double seconds) {
+  const Usage usage = completion.usage();
+  const double nfe = static_cast<double>(usage.nfe());
+  std::int64_t committed = 0;
+  for (const auto& result : completion.results()) committed += result ? result->run.committed : 0;
+  return {{"prompt_tokens", usage.prompt_tokens},
+          {"completion_tokens", usage.completion_tokens},
+          {"total_tokens", usage.prompt_tokens + usage.completion_tokens},
+          {"nfe", usage.nfe()},
+          {"nfe_base", usage.base_passes},
+          {"nfe_test", usage.test_passes},
+          {"steps", usage.steps},
+          {"tokens_per_forward", nfe == 0 ? 0.0 : static_cast<double>(committed) / nfe},
+          {"seconds", seconds},
+          {"seed", completion.seed()}};
+}
+
+}  // namespace
+
+AnswerHead NewAnswer(bool chat, const std::string& model) {
+  std::random_device device;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return {.id = fmt::format("{}-{:08x}{:08x}{:08x}", chat ? "chatcmpl" : "cmpl", device(), device(), device()),
+          .created = std::chrono::duration_cast<std::chrono::seconds>(now).count(),
+          .model = model,
+          .chat = chat};
+}
+
+std::string AnswerJson(const AnswerHead& head, const Completion& completion, double seconds) {
+  Json object = Object(head, false);
+  object["choices"] = Json::array();
+  int index = 0;
+  for (const auto& result : completion.results()) {
+    Json entry = {{"index", index++}};
+    if (head.chat) {
+      entry["message"] = {{"role", "assistant"}, {"content", result->text.text}};
+    } else {
+      entry["text"] = result->text.text;
+    }
+    entry["finish_reason"] = result->text.finish_reason;
+    entry["logprobs"] = nullptr;
+    object["choices"].push_back(std::move(entry));
+  }
+  object["usage"] = UsageJson(completion, seconds);
+  return Dump(object);
+}
+
+std::string RoleChunk(const AnswerHead& head, int choice) {
+  return Dump(ChunkOf(head, choice, {{"role", "assistant"}, {"content", ""}}, nullptr));
+}
+
+std::string TextChunk(const AnswerHead& head, int choice, const std::string& text) {
+  return Dump(ChunkOf(head, choice, {{"content", text}}, nullptr));
+}
+
+std::string SnapshotChunk(const AnswerHead& head, const StreamPart& part) {
+  Json object = ChunkOf(head, part.choice, {{"content", part.text}}, nullptr);
+  object["diffusion_meta"] = {{"diffusion_content", true}, {"diffusion_progress", part.progress}};
+  return Dump(object);
+}
+
+std::string EventChunk(const AnswerHead& head, const StreamPart& part) {
+  Json object = {{"id", head.id}, {"object", "punt.trace"}, {"index", part.choice}};
+  object["event"] = Json::parse(part.event);
+  return Dump(object);
+}
+
+std::string EndChunk(const AnswerHead& head, int choice, const std::string& finish_reason) {
+  return Dump(ChunkOf(head, choice, Json::object(), finish_reason));
+}
+
+std::string UsageChunk(const AnswerHead& head, const Completion& completion, double seconds) {
+  Json object = Object(head, true);
+  object["choices"] = Json::array();
+  object["usage"] = UsageJson(completion, seconds);
+  return Dump(object);
+}
+
+}  // namespace punt

@@ -1,0 +1,32 @@
+// Answers to requests for completions, in OpenAI's shapes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "serve/completion.h"
+
+namespace punt {
+
+/// What all messages of an answer share.
+struct AnswerHead {
+  std::string id;  // "chatcmpl-..." or "cmpl-..."
+  std::int64_t created = 0;
+  std::string model;
+  bool chat = false;
+};
+
+AnswerHead NewAnswer(bool chat, const std::string& model);
+
+/// The whole answer of a request that is not streamed.
+std::string AnswerJson(const AnswerHead& head, const Completion& completion, double seconds);
+
+/// Messages of a stream, without "data: ".
+std::string RoleChunk(const AnswerHead& head, int choice);
+std::string TextChunk(const AnswerHead& head, int choice, const std::string& text);
+std::string SnapshotChunk(const AnswerHead& head, const StreamPart& part);
+std::string EventChunk(const AnswerHead& head, const StreamPart& part);
+std::string EndChunk(const AnswerHead& head, int choice, const std::string& finish_reason);
+std::string UsageChunk(const AnswerHead& head, const Completion& completion, double seconds);
+
+}  // namespace punt

@@ -1,0 +1,55 @@
+// The text of a canvas while it fills: what is settled, what a snapshot shows, where it ends.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "punt/model.h"
+#include "punt/types.h"
+
+namespace punt {
+
+/// The stretch of a canvas that a completion is.
+struct TextPlace {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+struct FinishedText {
+  std::string text;
+  std::string finish_reason;  // "stop": an end of sequence or a stop string; "length"
+  int tokens = 0;             // without the end of sequence and what follows it, or behind a stop string
+};
+
+/// Follows one canvas. Whoever changes the tokens calls Settled for what may be sent on.
+class GrowingText {
+ public:
+  GrowingText(const Model& model, TextPlace place, std::vector<std::string> stops);
+
+  /// What has been added to the text left of the first mask and can no longer change: whole characters, nothing that
+  /// could turn out to be the beginning of a stop string. `is_last`: nothing follows, so everything that is there.
+  std::string Settled(std::span<const Token> canvas, bool is_last = false);
+
+  /// Whether a stop string has settled: the rest of the canvas does not matter any more.
+  bool has_stopped() const { return has_stopped_; }
+
+  /// The text with a light shade for every mask.
+  std::string Snapshot(std::span<const Token> canvas) const;
+
+  FinishedText Finish(std::span<const Token> canvas) const;
+
+ private:
+  /// Up to the first mask or end of sequence.
+  std::span<const Token> Prefix(std::span<const Token> canvas) const;
+  /// Where the first stop string begins; the text's size: nowhere.
+  std::size_t StopIn(std::string_view text) const;
+
+  const Model& model_;
+  TextPlace place_;
+  std::vector<std::string> stops_;
+  std::size_t sent_ = 0;
+  bool has_stopped_ = false;
+};
+
+}  // namespace punt

@@ -1,0 +1,92 @@
+// Who may run when. Requests wait in a bounded queue; those that run share the forward passes of one session, as many
+// of them as fit a budget of rows.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "generate/batch_hub.h"
+#include "punt/denoiser.h"
+
+namespace punt {
+
+struct SchedulerOptions {
+  int threads = 1;               // of forward passes
+  int max_running = 32;          // sequences
+  int max_waiting = 256;         // sequences
+  std::int64_t max_rows = 8192;  // sum of the canvases that run together; a longer one runs alone
+};
+
+/// Safe to use from any thread. Outlives its slots.
+class Scheduler {
+ public:
+  Scheduler(const Denoiser& denoiser, const SchedulerOptions& options);
+  ~Scheduler();
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  /// What a sequence needs to know to be let in.
+  struct Demand {
+    std::string client;  // turns go round between clients
+    std::int64_t rows = 0;
+    std::vector<Token> banned_tokens;  // only sequences with equal ones run together
+  };
+
+  /// A place in the queue, later among the running; leaving frees it.
+  class Slot {
+   public:
+    ~Slot();
+    Slot(const Slot&) = delete;
+    Slot& operator=(const Slot&) = delete;
+
+    /// Waits for its turn. The session is for the calling thread and lives as long as the slot. Null when `cancel` was
+    /// set before the turn came.
+    DenoiserSession* Start(const std::atomic<bool>& cancel);
+
+   private:
+    friend class Scheduler;
+    Slot(Scheduler& scheduler, Demand demand) : scheduler_(scheduler), demand_(std::move(demand)) {}
+
+    Scheduler& scheduler_;
+    Demand demand_;
+    bool is_running_ = false;
+    std::unique_ptr<DenoiserSession> session_;
+  };
+
+  /// Takes a place for each of the demands, or for none. Throws ApiError: 429 when the queue is too full, 503 after
+  /// Close.
+  std::vector<std::unique_ptr<Slot>> Admit(const std::vector<Demand>& demands);
+
+  /// No more admissions.
+  void Close();
+
+  int running() const;
+  int waiting() const;
+
+ private:
+  struct Group;  // sequences that share a session
+
+  bool MayStart(const Slot& slot) const;
+  const Slot* Next() const;
+  void Leave(Slot& slot);
+
+  const Denoiser& denoiser_;
+  const SchedulerOptions options_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::list<Slot*> waiting_;               // in order of arrival
+  std::map<std::string, int> running_of_;  // by client
+  int running_ = 0;
+  std::int64_t rows_ = 0;
+  std::unique_ptr<Group> group_;
+  bool is_closed_ = false;
+};
+
+}  // namespace punt

@@ -1,0 +1,135 @@
+// Who runs when: limits, turns between clients, and answers that do not depend on company.
+#include "serve/scheduler.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "punt/generator.h"
+#include "punt/model.h"
+#include "serve/api_error.h"
+
+namespace punt {
+namespace {
+
+const std::atomic<bool> kNever = false;
+
+int StatusOf(Scheduler& scheduler, const std::vector<Scheduler::Demand>& demands) {
+  try {
+    scheduler.Admit(demands);
+  } catch (const ApiError& error) {
+    return error.status();
+  }
+  return 200;
+}
+
+class SchedulerTest : public ::testing::Test {
+ protected:
+  const Model model_ = OpenModel("toy:markov,length=12,vocab=4,seed=1,coupling=0.9");
+};
+
+TEST_F(SchedulerTest, TheQueueIsBounded) {
+  Scheduler scheduler(*model_.denoiser, {.max_waiting = 2});
+  const auto first = scheduler.Admit({{.client = "a", .rows = 1}});
+  EXPECT_EQ(StatusOf(scheduler, {{.client = "a", .rows = 1}, {.client = "a", .rows = 1}}), 429);
+  EXPECT_EQ(StatusOf(scheduler, {{.client = "a", .rows = 1}}), 200);
+  EXPECT_EQ(scheduler.waiting(), 1);  // those that were refused left nothing behind
+  ASSERT_NE(first[0]->Start(kNever), nullptr);
+  EXPECT_EQ(scheduler.waiting(), 0);
+  EXPECT_EQ(scheduler.running(), 1);
+  scheduler.Close();
+  EXPECT_EQ(StatusOf(scheduler, {{.client = "a", .rows = 1}}), 503);
+}
+
+TEST_F(SchedulerTest, WhoLeavesMakesRoom) {
+  Scheduler scheduler(*model_.denoiser, {.max_running = 1});
+  auto slots = scheduler.Admit({{.client = "a", .rows = 1}, {.client = "a", .rows = 1}});
+  ASSERT_NE(slots[0]->Start(kNever), nullptr);
+  std::atomic<bool> has_started = false;
+  std::thread second([&] {
+    slots[1]->Start(kNever);
+    has_started = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(120));
+  EXPECT_FALSE(has_started);
+  slots[0].reset();
+  second.join();
+  EXPECT_TRUE(has_started);
+  EXPECT_EQ(scheduler.running(), 1);
+}
+
+TEST_F(SchedulerTest, ACancelledOneDoesNotStart) {
+  Scheduler scheduler(*model_.denoiser, {.max_running = 1});
+  auto slots = scheduler.Admit({{.client = "a", .rows = 1}, {.client = "a", .rows = 1}});
+  ASSERT_NE(slots[0]->Start(kNever), nullptr);
+  std::atomic<bool> cancel = false;
+  std::thread second([&] { EXPECT_EQ(slots[1]->Start(cancel), nullptr); });
+  cancel = true;
+  second.join();
+}
+
+TEST_F(SchedulerTest, RowsAreABudgetAndBansKeepApart) {
+  Scheduler scheduler(*model_.denoiser, {.max_rows = 10});
+  auto slots = scheduler.Admit({{.client = "a", .rows = 20}, {.client = "a", .rows = 5}});
+  ASSERT_NE(slots[0]->Start(kNever), nullptr);  // alone, it may be longer
+  const std::atomic<bool> at_once = true;       // set: gives up instead of waiting
+  EXPECT_EQ(slots[1]->Start(at_once), nullptr);
+  slots[0].reset();
+  ASSERT_NE(slots[1]->Start(kNever), nullptr);
+  auto more = scheduler.Admit({{.client = "a", .rows = 5, .banned_tokens = {1}}});
+  EXPECT_EQ(more[0]->Start(at_once), nullptr);
+}
+
+TEST_F(SchedulerTest, TurnsGoRoundBetweenClients) {
+  Scheduler scheduler(*model_.denoiser, {.max_running = 2});
+  auto many = scheduler.Admit(std::vector<Scheduler::Demand>(5, {.client = "many", .rows = 1}));
+  ASSERT_NE(many[0]->Start(kNever), nullptr);
+  ASSERT_NE(many[1]->Start(kNever), nullptr);
+  auto one = scheduler.Admit({{.client = "one", .rows = 1}});
+  std::vector<std::thread> threads;
+  std::atomic<int> order = 0;
+  int many_place = 0;
+  int one_place = 0;
+  threads.emplace_back([&] {
+    if (many[2]->Start(kNever) != nullptr) many_place = ++order;
+  });
+  threads.emplace_back([&] {
+    if (one[0]->Start(kNever) != nullptr) one_place = ++order;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(120));
+  many[0].reset();
+  while (order == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(one_place, 1);  // though it came last
+  many[1].reset();
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(many_place, 2);
+}
+
+TEST_F(SchedulerTest, ResultsDoNotDependOnCompany) {
+  const DenoiserInfo& info = model_.denoiser->info();
+  const auto generate = [&](DenoiserSession& session, std::uint64_t seed) {
+    Recipe recipe = MakeRecipe("punt:epsilon=0.1", "", {}, info);
+    recipe.seed = seed;
+    return Generate(session, Canvas(std::vector<Token>(12, info.mask_token), info.mask_token, info.vocab_size), recipe);
+  };
+  Scheduler scheduler(*model_.denoiser, {});
+  auto slots = scheduler.Admit(std::vector<Scheduler::Demand>(8, {.client = "a", .rows = 12}));
+  std::vector<std::thread> threads;
+  std::vector<GenerateResult> together(slots.size());
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    threads.emplace_back([&, i] {
+      together[i] = generate(*slots[i]->Start(kNever), i);
+      slots[i].reset();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const GenerateResult alone = generate(*model_.denoiser->NewSession({}), i);
+    EXPECT_EQ(together[i].tokens, alone.tokens);
+    EXPECT_EQ(together[i].counters.nfe(), alone.counters.nfe());
+  }
+}
+
+}  // namespace
+}  // namespace punt

@@ -1,0 +1,76 @@
+// The HTTP server: OpenAI's completions over one model, and what operators want to know.
+//
+//   POST /v1/chat/completions, /v1/completions     completions, streamed or not (completion_request.h)
+//   POST /tokenize, /detokenize                    between text and tokens
+//   GET  /v1/models, /props                        what is served, and what can be asked of it
+//   GET  /health, /v1/health, /metrics             for operators
+//   GET  /                                         the viewer
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "punt/model.h"
+#include "serve/completion_request.h"
+#include "serve/scheduler.h"
+
+namespace punt {
+
+/// A file of the viewer.
+struct WebFile {
+  std::string_view path;  // "/viewer.css"
+  std::string_view type;
+  std::string_view bytes;
+};
+
+struct ServerOptions {
+  std::string host = "127.0.0.1";
+  int port = 8080;                    // 0: any
+  std::vector<std::string> api_keys;  // none: everybody is served
+  std::string cors_origin;            // empty: other sites' pages are not answered
+  RequestLimits limits;
+  std::size_t max_body_bytes = 1 << 20;
+  int max_connections = 2048;
+  std::chrono::seconds max_seconds{600};  // of a completion, waiting included; then it ends with what there is
+  bool log_prompts = false;
+  std::string default_planner = "punt";
+  SchedulerOptions scheduler;
+  std::span<const WebFile> web;
+};
+
+/// Lines of JSON, one per request and event.
+using LogSink = std::function<void(const std::string& line)>;
+
+class Server {
+ public:
+  Server(ServerOptions options, LogSink log);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  /// Opens the port and returns it. Throws Error when it cannot.
+  int Bind();
+
+  /// Answers requests until Stop; with 503 what needs the model before it is there.
+  void Run();
+
+  /// Once.
+  void SetModel(Model model);
+
+  /// Takes no more completions, waits for those that run, cancels them when the time is up, and ends Run.
+  void Stop(std::chrono::seconds patience);
+
+  /// What was done since the start, one JSON object.
+  std::string LoadReport() const;
+
+ private:
+  class Routes;
+  std::unique_ptr<Routes> routes_;
+};
+
+}  // namespace punt

@@ -1,0 +1,183 @@
+#!/usr/bin/env bash
+# punt serve: answers, streams, errors, limits, clients that misbehave, and the end. $PUNT is the program under test.
+
+source "$PUNT_SOURCE_DIR/tests/cli_testing.sh"
+golden=$PUNT_SOURCE_DIR/tests/golden
+command -v curl >/dev/null || { echo "curl is missing"; exit 77; }
+
+accepts serve --help
+[[ $out == *Examples:*"punt serve"* ]] || fail "help of serve shows no example"
+refuses "unknown planner 'nobody'" serve --planner nobody
+refuses "--port must be" serve --port 70000
+refuses "cannot read 'nothing'" serve --api-key-file nothing
+refuses "unknown model 'nobody'" serve --port 0 --model nobody
+
+server=
+trap '[ -z "$server" ] || kill -KILL $server 2>/dev/null; rm -rf "$folder"' EXIT
+
+# start NAME FLAGS...: $url, $server; the log is NAME.log
+start() {
+  local name=$1
+  shift
+  rm -f ready
+  "$PUNT" serve --port 0 --ready-file ready --threads 1 "$@" >$name.out 2>$name.log &
+  server=$!
+  for _ in $(seq 600); do
+    [ -e ready ] && break
+    kill -0 $server 2>/dev/null || { fail "serve ended: $(cat $name.log)"; return; }
+    sleep 0.1
+  done
+  url=$(cat ready)
+}
+
+# stop: ends the server by SIGTERM, which must succeed
+stop() {
+  kill -TERM $server
+  wait $server || fail "exit code $? after SIGTERM"
+  server=
+  [ ! -e ready ] || fail "the ready file is still there"
+}
+
+# post PATH BODY [curl's flags]: $body and $status
+post() {
+  local path=$1 text=$2
+  shift 2
+  status=$(curl -s -o body -w '%{http_code}' "$@" "$url$path" -H 'Content-Type: application/json' -d "$text")
+  body=$(cat body)
+}
+
+# answers STATUS NEEDLE PATH BODY [flags]
+answers() {
+  local wanted=$1 needle=$2
+  shift 2
+  post "$@"
+  [ "$status" = "$wanted" ] && [[ $body == *"$needle"* ]] || fail "$1 $2: status $status, not $wanted, or no '$needle': $body"
+}
+
+value() { grep -o "\"$1\":[^,}]*" <<<"$body" | head -n 1 | cut -d: -f2-; }
+metric() { curl -s "$url/metrics" | awk -v name="$1" '$1 == name { print $2 }'; }
+texts() { sed -n 's/^data: //p' | grep -o '"text":"[^"]*"\|"content":"[^"]*"' | sed 's/^"[a-z]*":"//; s/"$//' | tr -d '\n'; }
+
+# ---- a model with a chat template
+start plain --model $golden/llada
+[[ $(cat plain.out) == *"$url"* ]] || fail "no address: $(cat plain.out)"
+[ "$(curl -s $url/health)" = '{"status":"ok"}' ] || fail "health"
+[[ $(curl -s $url/v1/models) == *'"object":"model"'* ]] || fail "models"
+[[ $(curl -s $url/props) == *'"planners":'*'"entropy-bound"'*'"max_tokens"'* ]] || fail "props"
+refuses "cannot listen on" serve --port "${url##*:}" --model $golden/llada
+
+request='"prompt": "the ", "max_tokens": 12, "seed": 5, "temperature": 0.8'
+answers 200 '"finish_reason"' /v1/completions "{$request}"
+first=$(value text)
+nfe=$(value nfe)
+[ "$(value prompt_tokens)" -gt 0 ] && [ "$(value steps)" -gt 0 ] || fail "usage: $body"
+answers 200 "$first" /v1/completions "{$request}"
+[ "$(metric 'punt_nfe_total{kind="base"}')" -gt 0 ] || fail "no base passes in the metrics"
+total=$(($(metric 'punt_nfe_total{kind="base"}') + $(metric 'punt_nfe_total{kind="test"}')))
+[ "$total" -eq $((2 * nfe)) ] || fail "metrics count $total passes, answers $((2 * nfe))"
+
+accepts generate "the " --model $golden/llada --length 12 --seed 5 --temperature 0.8 --json
+[[ $out == *"\"nfe\":"*"$nfe"* ]] || fail "generate and serve count differently: $nfe in $out"
+
+post /v1/completions "{$request, \"stream\": true, \"stream_options\": {\"include_usage\": true}}"
+[ "\"$(texts <body)\"" = "$first" ] || fail "the stream says '$(texts <body)', the answer $first"
+[ "$(tail -n 2 body | head -n 1)" = "data: [DONE]" ] || fail "no end of the stream: $body"
+[[ $body == *'"usage":{'*"\"nfe\":$nfe,"* ]] || fail "usage of the stream: $body"
+
+post /v1/completions "{$request, \"n\": 3}"
+[ "$(grep -o '"index":' <<<"$body" | wc -l)" -eq 3 ] && [[ $body == *"$first"* ]] || fail "three choices: $body"
+
+answers 200 '"role":"assistant"' /v1/chat/completions '{"messages": [{"role": "user", "content": "hi"}], "max_tokens": 8, "seed": 1}'
+post /v1/chat/completions '{"messages": [{"role": "user", "content": "hi"}], "max_tokens": 8, "seed": 1, "diffusing": true}'
+[[ $body == *'"diffusion_meta":{"diffusion_content":true,"diffusion_progress":1'*'"finish_reason":"'*'data: [DONE]'* ]] || fail "snapshots: $body"
+post /v1/completions "{$request, \"stream\": true, \"diffusion\": {\"stream\": \"events\", \"planner\": \"punt:epsilon=0.5\"}}"
+for event in run pieces step round commit end; do
+  [[ $body == *"\"event\":{\"event\":\"$event\""* ]] || fail "no event $event in the stream: $body"
+done
+sed -n 's/^data: .*"event":\({.*}\)}$/\1/p' body >streamed.jsonl
+accepts replay streamed.jsonl --view plain --step 1
+
+answers 200 '"finish_reason":"stop"' /v1/completions "{$request, \"stop\": ${first:0:2}\"}"
+[ "$(value text)" = '""' ] || fail "text before the stop: $body"
+answers 200 '"text"' /v1/completions "{$request, \"suffix\": \" end\"}"
+
+# ---- what is wrong is named
+answers 400 '"param":"max_tokens"' /v1/completions '{"prompt": "a", "max_tokens": 100000}'
+answers 400 'exceed the 128' /v1/completions '{"prompt": "a", "max_tokens": 128}'
+answers 400 '"param":"diffusion.planner"' /v1/completions '{"diffusion": {"planner": "nobody"}}'
+answers 400 '"param":"diffusion.window"' /v1/completions '{"max_tokens": 4, "diffusion": {"window": 5}}'
+answers 400 'not valid JSON' /v1/completions '{"prompt": '
+printf '{"prompt": "\xff"}' >invalid
+status=$(curl -s -o body -w '%{http_code}' $url/v1/completions --data-binary @invalid)
+[ "$status" = 400 ] || fail "invalid UTF-8: $status $(cat body)"
+answers 404 '"code":"not_found"' /v1/nothing '{}'
+head -c 2000000 /dev/zero | tr '\0' 'a' >large
+status=$(curl -s -o body -w '%{http_code}' $url/v1/completions --data-binary @large)
+[ "$status" = 413 ] && grep -q too_large body || fail "a large body: $status $(cat body)"
+answers 411 'length_required' /v1/completions '{}' -H 'Transfer-Encoding: chunked'
+answers 415 'must not be compressed' /v1/completions '{}' -H 'Content-Encoding: gzip'
+answers 200 '"tokens":[' /tokenize '{"content": "the "}'
+post /detokenize "$body"
+[ "$(value content)" = '"the "' ] || fail "there and back: $body"
+answers 400 '"param":"tokens"' /detokenize '{"tokens": [-1]}'
+
+# ---- clients that misbehave
+port=${url##*:}
+descriptors() { ls /proc/$server/fd | wc -l; }
+before=$(descriptors)
+head -c 1000000 /dev/urandom >/dev/tcp/127.0.0.1/$port 2>/dev/null || true
+exec 7<>/dev/tcp/127.0.0.1/$port
+printf 'POST /v1/completions HTTP/1.1\r\nContent-Length: 100\r\n\r\n{"prom' >&7
+[ "$(curl -s --max-time 20 $url/health)" = '{"status":"ok"}' ] || fail "half a request holds up others"
+exec 7>&-
+for ((i = 100; i < 400; ++i)); do eval "exec $i<>/dev/tcp/127.0.0.1/$port"; done
+[ "$(curl -s --max-time 20 $url/health)" = '{"status":"ok"}' ] || fail "300 idle connections hold up others"
+for ((i = 100; i < 400; ++i)); do eval "exec $i>&-"; done
+for _ in $(seq 100); do
+  [ "$(descriptors)" -le $((before + 2)) ] && break
+  sleep 0.1
+done
+[ "$(descriptors)" -le $((before + 2)) ] || fail "$before descriptors became $(descriptors)"
+stop
+grep -q '"event":"load"' plain.log || fail "no report at the end"
+! grep -q '"the "' plain.log || fail "a prompt in the log"
+
+# ---- keys
+PUNT_API_KEY=third start keys --model $golden/llada --api-key first
+answers 401 invalid_api_key /v1/completions "{$request}"
+answers 401 invalid_api_key /v1/completions "{$request}" -H 'Authorization: Bearer firs'
+answers 200 '"text"' /v1/completions "{$request}" -H 'Authorization: Bearer first'
+answers 200 '"text"' /v1/completions "{$request}" -H 'Authorization: Bearer third'
+[ "$(curl -s -o /dev/null -w '%{http_code}' $url/metrics)" = 401 ] || fail "metrics without a key"
+[ "$(curl -s $url/health)" = '{"status":"ok"}' ] || fail "health needs no key"
+! grep -q 'first\|third' keys.log || fail "a key in the log"
+stop
+
+# ---- a queue of one; a client that goes away; the end while something runs
+start busy --model $PUNT_SOURCE_DIR/models/stories.gguf --max-running 1 --max-waiting 1
+long='{"prompt": "Once", "max_tokens": 240, "seed": 1, "stream": true, "diffusion": {"planner": "top-k:k=1"}}'
+curl -sN $url/v1/completions -d "$long" >stream &
+client=$!
+for _ in $(seq 200); do [ -s stream ] && break; sleep 0.05; done
+curl -s $url/v1/completions -d "$long" >/dev/null &
+waiting=$!
+for _ in $(seq 200); do [ "$(metric punt_requests_waiting)" = 1 ] && break; sleep 0.05; done
+answers 429 queue_full /v1/completions "$long" -D headers
+grep -qi '^Retry-After' headers || fail "429 without Retry-After"
+kill -KILL $client $waiting
+wait $client $waiting 2>/dev/null
+for _ in $(seq 200); do
+  [ "$(metric punt_requests_running) $(metric punt_requests_waiting)" = "0 0" ] && break
+  sleep 0.1
+done
+[ "$(metric punt_requests_running) $(metric punt_requests_waiting)" = "0 0" ] || fail "clients that went away still cost"
+[ "$(metric punt_requests_cancelled_total)" -ge 1 ] || fail "nothing was cancelled"
+curl -s $url/v1/completions -d '{"prompt": "Once", "max_tokens": 24, "seed": 1}' >last &
+client=$!
+for _ in $(seq 200); do [ "$(metric punt_requests_running)" = 1 ] && break; sleep 0.02; done
+stop
+wait $client
+grep -q '"finish_reason"' last || fail "what ran at the end was not finished: $(cat last)"
+
+[ "$failures" -eq 0 ] || exit 1
+echo "all passed"

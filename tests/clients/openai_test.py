@@ -1,0 +1,46 @@
+"""The official OpenAI client for Python against a running server: python openai_test.py URL"""
+
+import sys
+
+import openai
+from prometheus_client.parser import text_string_to_metric_families
+from urllib.request import urlopen
+
+url = sys.argv[1]
+client = openai.OpenAI(base_url=url + "/v1", api_key="none", max_retries=0)
+model = client.models.list().data[0].id
+messages = [{"role": "user", "content": "Why is the sky blue?"}]
+
+whole = client.chat.completions.create(model=model, messages=messages, max_tokens=16, seed=1, temperature=0.5)
+assert whole.choices[0].message.role == "assistant", whole
+assert whole.choices[0].finish_reason in ("stop", "length"), whole
+assert whole.usage.completion_tokens <= 16 and whole.usage.model_extra["nfe"] > 0, whole.usage
+
+stream = client.chat.completions.create(
+    model=model, messages=messages, max_tokens=16, seed=1, temperature=0.5, stream=True,
+    stream_options={"include_usage": True})
+text, usage, finish = "", None, None
+for chunk in stream:
+    usage = chunk.usage or usage
+    for choice in chunk.choices:
+        text += choice.delta.content or ""
+        finish = choice.finish_reason or finish
+assert text == whole.choices[0].message.content, (text, whole)
+assert usage.total_tokens == whole.usage.total_tokens and finish == whole.choices[0].finish_reason, usage
+
+several = client.completions.create(model=model, prompt="the ", max_tokens=8, n=3, seed=2,
+                                    extra_body={"diffusion": {"planner": "top-k:k=2"}})
+assert [choice.index for choice in several.choices] == [0, 1, 2], several
+
+for wrong, kind in (({"max_tokens": 10**6}, openai.BadRequestError), ({"extra_body": {"diffusion": {"planner": "x"}}}, openai.BadRequestError)):
+    try:
+        client.completions.create(model=model, prompt="the ", **wrong)
+        raise SystemExit(f"{wrong} was taken")
+    except kind as error:
+        assert error.param in ("max_tokens", "diffusion.planner"), error
+
+families = {family.name: family for family in text_string_to_metric_families(urlopen(url + "/metrics").read().decode())}
+passes = sum(sample.value for sample in families["punt_nfe"].samples)
+counted = sum(answer.usage.model_extra["nfe"] for answer in (whole, several)) + usage.model_extra["nfe"]
+assert passes == counted, (passes, counted)
+print("openai", openai.__version__, "chats, streams and reads errors;", len(families), "metrics parse")

@@ -10,7 +10,7 @@
 namespace punt {
 
 struct GridFlags {
-  std::string preset = "paper-text";
+  std::string preset = "baselines";
   std::string planners;
   CLI::Option* preset_option = nullptr;
   CLI::Option* planners_option = nullptr;

@@ -15,15 +15,20 @@ std::string RecordLine(const EvalRecord& record) {
     Check(std::isfinite(value), "a verdict that is no number");
     verdict[name] = value;
   }
-  const Json object = {{"id", record.id},
-                       {"prompt", record.prompt},
-                       {"reference", record.reference},
-                       {"response", record.response},
-                       {"verdict", verdict},
-                       {"nfe", {{"base", record.base_passes}, {"test", record.test_passes}, {"total", record.nfe()}}},
-                       {"steps", record.steps},
-                       {"seconds", record.seconds},
-                       {"stop", record.stop}};
+  Json object = {{"id", record.id},
+                 {"prompt", record.prompt},
+                 {"reference", record.reference},
+                 {"response", record.response},
+                 {"verdict", verdict},
+                 {"nfe", {{"base", record.base_passes}, {"test", record.test_passes}, {"total", record.nfe()}}},
+                 {"steps", record.steps}};
+  if (record.work) {
+    object["calls"] = record.work->calls;
+    object["row_passes"] = record.work->row_passes;
+    object["tokens"] = record.work->tokens;
+  }
+  object["seconds"] = record.seconds;
+  object["stop"] = record.stop;
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -39,6 +44,9 @@ EvalRecord ParseRecord(std::string_view line) {
                       .steps = json.at("steps"),
                       .seconds = json.at("seconds"),
                       .stop = json.at("stop")};
+    if (json.contains("tokens")) {
+      record.work = Work{.calls = json.at("calls"), .row_passes = json.at("row_passes"), .tokens = json.at("tokens")};
+    }
     for (const auto& [name, value] : json.at("verdict").items()) record.verdict[name] = value.get<double>();
     return record;
   } catch (const Json::exception& error) {

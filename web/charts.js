@@ -34,7 +34,7 @@ export class Charts {
       ),
     ]);
     const shares = this.#points.map((point) => point.share ?? 0);
-    const top = Math.max(0.1, ...shares);
+    const top = Math.ceil(Math.max(0.1, ...shares) * 10) / 10;
     const marks =
       shares.length === 0
         ? []

@@ -1,5 +1,6 @@
 // One or two panels, their runs, and replaying two runs at equal cost.
 import { Panel } from "./panel.js";
+import { shortSpec } from "./spec.js";
 import { Recording, nfeOf } from "./trace.js";
 
 export class Panels {
@@ -9,6 +10,7 @@ export class Panels {
     this.root = root;
     this.api = api;
     this.isLinked = true;
+    this.planners = []; // the registry, once the server has told
     const hooks = {
       onMove: (panel) => this.#follow(panel),
       onLoad: () => {
@@ -16,6 +18,7 @@ export class Panels {
         this.#shareAxis();
       },
       onError,
+      shorten: (planner) => shortSpec(planner, this.planners),
     };
     this.panels = [new Panel("Run A", hooks), new Panel("Run B", hooks)];
     this.setCount(1);

@@ -5,16 +5,6 @@ import { Controls } from "./controls.js";
 import { element } from "./dom.js";
 import { CELL_STATES, nfeOf } from "./trace.js";
 
-const SAMPLES = {
-  prompt: "given",
-  masked: "·",
-  earlier: "text",
-  candidate: "text",
-  accepted: "text",
-  rejected: "text",
-  remasked: "text",
-};
-
 const byId = (id) => document.getElementById(id);
 const api = new Api();
 const controls = new Controls();
@@ -45,6 +35,7 @@ async function connect() {
     byId("model").textContent =
       `${props.model.name}, up to ${props.model.max_length} positions · version ${props.version}`;
     controls.setUp(props);
+    panels.planners = props.planners;
     byId("run").disabled = false;
     showError("");
   } catch (error) {
@@ -61,6 +52,7 @@ async function run() {
   if (panels.isRunning || byId("run").disabled || !controls.check()) return;
   showError("");
   setRunning(true);
+  showResults();
   try {
     await panels.run(controls.requests(), controls.isTogether);
     showStatus(summary());
@@ -79,6 +71,12 @@ function setRunning(isRunning) {
   if (isRunning) showStatus("Running…");
 }
 
+/** On a narrow screen the form fills it. */
+function showResults() {
+  const results = byId("results");
+  if (results.getBoundingClientRect().top > window.innerHeight / 2) results.scrollIntoView();
+}
+
 function summary() {
   return panels.panels
     .slice(0, panels.count)
@@ -95,7 +93,7 @@ function summary() {
 }
 
 for (const [state, meaning] of Object.entries(CELL_STATES)) {
-  const sample = element("span", { className: `cell ${state}`, text: SAMPLES[state] });
+  const sample = element("span", { className: `cell ${state}`, text: state === "masked" ? "·" : "text" });
   byId("legend").append(element("li", {}, sample, ` ${meaning}`));
 }
 

@@ -15,10 +15,13 @@ export class Panel {
   #drawRequest = 0;
   #steps = 0; // axis of the charts
 
-  /** `onMove(panel)` after the user or the player went to another frame; `onError(message)`; `onLoad(panel)`. */
-  constructor(name, { onMove, onError, onLoad }) {
+  /**
+   * Hooks: `onMove(panel)` after the user or the player went to another frame, `onLoad(panel)` after another run came
+   * from a file, `onError(message)`, `shorten(spec)` for a planner's spec as a title.
+   */
+  constructor(name, hooks) {
     this.name = name;
-    this.hooks = { onMove, onError, onLoad };
+    this.hooks = hooks;
     this.root = document.getElementById("panel").content.firstElementChild.cloneNode(true);
     const find = (selector) => this.root.querySelector(selector);
     this.title = find("h2");
@@ -144,7 +147,8 @@ export class Panel {
     this.where.textContent = whereText(frame, recording);
     this.slider.setAttribute("aria-valuetext", this.where.textContent);
     const { run } = recording.current;
-    this.title.textContent = `${this.name}: ${run.planner.split(":")[0]}`;
+    this.title.textContent = `${this.name}: ${this.hooks.shorten(run.planner)}`;
+    this.title.title = run.planner;
     this.facts.textContent = factsText(run);
     this.#drawCounters(recording, frame);
     this.canvas.show(recording, frame);
@@ -202,7 +206,7 @@ function whereText(frame, recording) {
 
 function factsText(run) {
   const parts = [
-    run.planner,
+    run.model,
     `score ${run.score}`,
     `temperature ${run.temperature}`,
     `top-p ${run.top_p}`,

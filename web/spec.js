@@ -24,6 +24,13 @@ export function formatSpec(row, values) {
   return parts.length === 0 ? row.name : `${row.name}:${parts.join(",")}`;
 }
 
+/** A spec without what are defaults anyway; as it is when no row of `rows` has its name. */
+export function shortSpec(text, rows) {
+  const { name, values } = parseSpec(text);
+  const row = rows.find((one) => one.name === name);
+  return row ? formatSpec(row, values) : text;
+}
+
 function splitOutside(text) {
   const parts = [""];
   let depth = 0;

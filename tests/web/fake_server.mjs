@@ -87,6 +87,7 @@ export class FakeServer {
         response.write(bytes.subarray(0, bytes.length >> 1));
         if (this.delay > 0) await pause(this.delay);
         if (!isGone) response.write(bytes.subarray(bytes.length >> 1));
+        if (data.includes('"event":"commit"')) await pause(10 * this.delay); // the next base pass
       }
     } finally {
       this.running -= 1;

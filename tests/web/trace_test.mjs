@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { dataEvents, rawMember } from "../../web/sse.js";
-import { formatSpec, parseSpec } from "../../web/spec.js";
+import { formatSpec, parseSpec, shortSpec } from "../../web/spec.js";
 import { isStructural, structureOf } from "../../web/structure.js";
 import { advance, nfeOf, parseTrace, start } from "../../web/trace.js";
 
@@ -13,18 +13,34 @@ const names = ["punt", "top-k", "remdm", "two_runs"];
 const run = (canvas) => ({ event: "run", version: 1, mask_token: MASK, canvas });
 const nfe = (base, test) => ({ base, test, total: base + test });
 const step = (number, positions) => ({
-  event: "step", step: number, positions, tokens: positions.map((p) => p + 20), confidence: positions.map(() => 0.5),
+  event: "step",
+  step: number,
+  positions,
+  tokens: positions.map((p) => p + 20),
+  confidence: positions.map(() => 0.5),
 });
 const commit = (number, positions, { remasked = [], cost = nfe(1, 0) } = {}) => ({
-  event: "commit", step: number, positions, tokens: positions.map((p) => p + 20), confidence: positions.map(() => 0.5),
-  remasked, nfe: cost,
+  event: "commit",
+  step: number,
+  positions,
+  tokens: positions.map((p) => p + 20),
+  confidence: positions.map(() => 0.5),
+  remasked,
+  nfe: cost,
 });
 const states = (frame) => frame.cells.map((cell) => cell.state).join(" ");
 const play = (canvas, ...events) => events.reduce(advance, start(run(canvas)));
 
 test("a step: masked, tested, accepted or rejected, then earlier or masked again", () => {
   const round = {
-    event: "round", step: 0, level: 0, epsilon: 0.1, anchors: [1], tests: [2, 3], divergences: [0.05, null], kept: [true, false],
+    event: "round",
+    step: 0,
+    level: 0,
+    epsilon: 0.1,
+    anchors: [1],
+    tests: [2, 3],
+    divergences: [0.05, null],
+    kept: [true, false],
   };
   const canvas = [7, MASK, MASK, MASK];
   assert.equal(states(play(canvas)), "prompt masked masked masked");
@@ -35,15 +51,28 @@ test("a step: masked, tested, accepted or rejected, then earlier or masked again
   assert.equal(states(done), "prompt accepted accepted rejected");
   assert.equal(nfeOf(done), 2);
   assert.equal(done.committed, 2);
-  assert.deepEqual({ ...done.cells[1] }, { state: "accepted", token: 21, step: 1, confidence: 0.5, divergence: null, epsilon: null });
-  assert.deepEqual({ ...done.cells[2] }, { state: "accepted", token: 22, step: 1, confidence: 0.5, divergence: 0.05, epsilon: 0.1 });
+  assert.deepEqual(
+    { ...done.cells[1] },
+    { state: "accepted", token: 21, step: 1, confidence: 0.5, divergence: null, epsilon: null },
+  );
+  assert.deepEqual(
+    { ...done.cells[2] },
+    { state: "accepted", token: 22, step: 1, confidence: 0.5, divergence: 0.05, epsilon: 0.1 },
+  );
   assert.equal(done.cells[3].divergence, Infinity);
   assert.equal(states(advance(done, step(1, [3]))), "prompt earlier earlier masked");
 });
 
 test("a candidate that is not committed is masked again; of several divergences the largest counts", () => {
   const round = (tests, divergences) => ({
-    event: "round", step: 0, level: 0, epsilon: 0.1, anchors: [0], tests, divergences, kept: tests.map(() => true),
+    event: "round",
+    step: 0,
+    level: 0,
+    epsilon: 0.1,
+    anchors: [0],
+    tests,
+    divergences,
+    kept: tests.map(() => true),
   });
   const frame = play([MASK, MASK], step(0, [0, 1]), round([1], [0.09]), round([1], [0.02]), commit(0, [1]));
   assert.equal(states(frame), "masked accepted");
@@ -89,12 +118,17 @@ for (const name of names) {
         for (const position of event.remasked) canvas[position] = events[0].mask_token;
         event.positions.forEach((position, k) => (canvas[position] = event.tokens[k]));
         const { cells, counters } = recording.frames[i + 1];
-        const seen = cells.map((c) => (["prompt", "earlier", "accepted"].includes(c.state) ? c.token : events[0].mask_token));
+        const seen = cells.map((c) =>
+          ["prompt", "earlier", "accepted"].includes(c.state) ? c.token : events[0].mask_token,
+        );
         assert.deepEqual(seen, canvas);
         assert.equal(cells.filter((cell) => cell.state === "accepted").length, event.positions.length);
         assert.equal(counters.base + counters.test, event.nfe.total);
       });
-      assert.deepEqual(recording.current.cells.map((cell) => cell.token), end.tokens);
+      assert.deepEqual(
+        recording.current.cells.map((cell) => cell.token),
+        end.tokens,
+      );
       assert.equal(nfeOf(recording.current), end.nfe.total);
       assert.equal(recording.secondsAt(recording.frames.length - 1), end.seconds);
       assert.ok(recording.current.cells.every((cell) => recording.piece(cell.token) !== "?"));
@@ -133,18 +167,34 @@ test("an interrupted run is accepted, damaged ones are refused by line", async (
 });
 
 test("structure is what has no letter or digit", () => {
-  for (const piece of ["\n", ".", ",", " -", "**", "```", "# ", ":\n", "(", "\n\n", "|"]) assert.ok(isStructural(piece), piece);
-  for (const piece of ["a", " the", "7", " ", "", "'s", "é", "字", "</s>", "<|eot|>", "\ufffd"]) assert.ok(!isStructural(piece), piece);
+  for (const piece of ["\n", ".", ",", " -", "**", "```", "# ", ":\n", "(", "\n\n", "|"])
+    assert.ok(isStructural(piece), piece);
+  for (const piece of ["a", " the", "7", " ", "", "'s", "é", "字", "</s>", "<|eot|>", "\ufffd"])
+    assert.ok(!isStructural(piece), piece);
 });
 
 test("specs: only what differs from the defaults, nested ones in parentheses", () => {
-  const row = { name: "hybrid", params: [{ key: "first", kind: "spec", default: "top-k" }, { key: "at", kind: "real", default: "0.5" }] };
+  const row = {
+    name: "hybrid",
+    params: [
+      { key: "first", kind: "spec", default: "top-k" },
+      { key: "at", kind: "real", default: "0.5" },
+    ],
+  };
   const write = (values) => formatSpec(row, new Map(Object.entries(values)));
   assert.equal(write({ first: "top-k", at: "0.5" }), "hybrid");
   assert.equal(write({ first: "top-k:k=2", at: "0.7" }), "hybrid:first=(top-k:k=2),at=0.7");
   const { name, values } = parseSpec("hybrid:first=(spacing:planner=(punt:epsilon=1,form=parallel),gap=3),at=0.7");
   assert.equal(name, "hybrid");
-  assert.deepEqual([...values], [["first", "spacing:planner=(punt:epsilon=1,form=parallel),gap=3"], ["at", "0.7"]]);
+  assert.deepEqual(
+    [...values],
+    [
+      ["first", "spacing:planner=(punt:epsilon=1,form=parallel),gap=3"],
+      ["at", "0.7"],
+    ],
+  );
+  assert.equal(shortSpec("hybrid:first=(top-k:k=2),at=0.5", [row]), "hybrid:first=(top-k:k=2)");
+  assert.equal(shortSpec("other:at=0.5", [row]), "other:at=0.5");
   assert.deepEqual(parseSpec("punt"), { name: "punt", values: new Map() });
 });
 
@@ -157,7 +207,8 @@ test("a member as it is spelt", () => {
 });
 
 test("a stream of events does not depend on how it was cut", async () => {
-  const text = 'data: {"a":"é字"}\r\n\r\n: a comment\ndata:two\ndata: lines\n\nevent: x\n\ndata: [DONE]\n\ndata: never closed';
+  const text =
+    'data: {"a":"é字"}\r\n\r\n: a comment\ndata:two\ndata: lines\n\nevent: x\n\ndata: [DONE]\n\ndata: never closed';
   const bytes = new TextEncoder().encode(text);
   for (const size of [1, 2, 3, 7, bytes.length]) {
     const body = new ReadableStream({

@@ -61,17 +61,17 @@ export class Panels {
   async #runOne(panel, request) {
     const recording = new Recording();
     const begin = performance.now();
-    let isOpen = false;
-    await this.api.generate(request, {
-      signal: this.#abort.signal,
-      onEvent: (event, line) => {
-        recording.take(event, line, (performance.now() - begin) / 1000);
-        if (!isOpen) panel.open(recording); // until then the last run stays in sight
-        isOpen = true;
-        panel.refresh();
-        if (event.event === "commit") this.#shareAxis();
-      },
-    });
+    const onEvent = (event, line) => {
+      recording.take(event, line, (performance.now() - begin) / 1000);
+      if (panel.recording !== recording) panel.open(recording); // until then the last run stays in sight
+      panel.refresh();
+      if (event.event === "commit") this.#shareAxis();
+    };
+    try {
+      await this.api.generate(request, { signal: this.#abort.signal, onEvent });
+    } finally {
+      if (panel.recording === recording) panel.close();
+    }
   }
 
   /** Two charts can be compared when their axes are the same. */

@@ -10,6 +10,7 @@ export class Panel {
   #recordings = []; // of the file, or the one live run
   #recording = null;
   #index = 0; // the frame that is shown
+  #isLive = false; // more events may come
   #isFollowing = true; // at the newest frame, and staying there
   #timer = null;
   #drawRequest = 0;
@@ -61,7 +62,14 @@ export class Panel {
   open(recording) {
     this.#recordings = [recording];
     this.runs.hidden = true;
-    this.#show(recording, 0, true);
+    this.#show(recording, 0);
+    this.#isLive = true;
+  }
+
+  /** No more events come: the run is done, or was stopped in the middle of a step that is not shown any longer. */
+  close() {
+    this.#isLive = false;
+    this.refresh();
   }
 
   /** The recording has grown. Drawing waits for the browser's next frame, however many events come before it. */
@@ -119,17 +127,18 @@ export class Panel {
     this.refresh();
   }
 
-  #show(recording, index, isFollowing) {
+  #show(recording, index) {
     this.pause();
     this.#recording = recording;
     this.#index = index;
-    this.#isFollowing = isFollowing;
+    this.#isLive = false;
+    this.#isFollowing = true;
     this.refresh();
   }
 
   #showRun(number) {
     const recording = this.#recordings[number];
-    this.#show(recording, recording.frames.length - 1, true);
+    this.#show(recording, recording.frames.length - 1);
     this.hooks.onLoad(this);
   }
 
@@ -139,7 +148,7 @@ export class Panel {
     const last = recording.frames.length - 1;
     if (this.#isFollowing) this.#index = last;
     // A step that is being tested right now is shown as long as nobody looks back.
-    const frame = this.#isFollowing ? recording.current : recording.frames[this.#index];
+    const frame = this.#isFollowing && this.#isLive ? recording.current : recording.frames[this.#index];
     this.slider.max = last;
     this.slider.value = this.#index;
     this.slider.disabled = this.playButton.disabled = last === 0;
@@ -199,9 +208,9 @@ export class Panel {
 
 function whereText(frame, recording) {
   if (frame.end) return `end (${frame.end.stop})`;
+  if (frame.isStepOpen) return `step ${frame.step}, round ${frame.rounds.length}`;
   if (frame.step === 0) return "start";
-  const steps = recording.current.end?.steps ?? recording.current.step;
-  return `step ${frame.step} of ${steps}`;
+  return `step ${frame.step} of ${recording.frames.length - (recording.isFinished ? 2 : 1)}`;
 }
 
 function factsText(run) {

@@ -2,7 +2,8 @@
 //
 //   node fake_server.mjs [PORT]        by hand: http://127.0.0.1:8090/
 //
-// The trace of a planner is fixtures/NAME.jsonl. Prompts that start with "fail:" ask for trouble: fail:400, fail:stream (an error in the stream), fail:cut (the connection ends).
+// The trace of a planner is fixtures/NAME.jsonl.
+// Prompts that start with "fail:" ask for trouble: fail:400, fail:stream (an error in it), fail:cut (its sudden end).
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { fileURLToPath } from "node:url";

@@ -169,7 +169,7 @@ test("an interrupted run is accepted, damaged ones are refused by line", async (
 test("structure is what has no letter or digit", () => {
   for (const piece of ["\n", ".", ",", " -", "**", "```", "# ", ":\n", "(", "\n\n", "|"])
     assert.ok(isStructural(piece), piece);
-  for (const piece of ["a", " the", "7", " ", "", "'s", "é", "字", "</s>", "<|eot|>", "\ufffd"])
+  for (const piece of ["a", " the", "7", " ", "", "'s", "é", "字", "</s>", "<|eot|>", "\ufffd", "7.", " 3)"])
     assert.ok(!isStructural(piece), piece);
 });
 

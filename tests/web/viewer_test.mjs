@@ -125,6 +125,10 @@ test("Escape stops: the server sees the client go, and the canvas stays", async 
   await page.waitForSelector("#run:enabled");
   assert.equal(await page.textContent("#status"), "Stopped.");
   assert.equal(await page.textContent("#error"), "");
+  await settled(page);
+  assert.match(await where(page), /^step (\d+) of \1$/); // the last that was committed, nothing half-tested
+  assert.equal(await cells(page, "candidate").count(), 0);
+  assert.ok((await cells(page, "accepted").count()) > 0);
   assert.ok((await cells(page, "masked").count()) + (await cells(page, "rejected").count()) > 0);
   for (let i = 0; i < 100 && server.cancelled === 0; ++i) await new Promise((resolve) => setTimeout(resolve, 20));
   assert.equal(server.cancelled, 1);

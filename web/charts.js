@@ -19,7 +19,7 @@ export class Charts {
 
   constructor(root) {
     this.committed = new Chart(root, "Tokens committed per step");
-    this.structure = new Chart(root, "Share of structure among the tokens so far");
+    this.structure = new Chart(root, "Share of structure so far");
   }
 
   /** `steps` is the length of the axis: at least the run's own, more to compare with a longer run. */

@@ -168,7 +168,7 @@ export class Panel {
   #drawCounters(recording, frame) {
     const { base, test } = frame.counters;
     const seconds = recording.secondsAt(this.#index);
-    this.counters.nfe.textContent = `${base + test} = ${base} base + ${test} test`;
+    this.counters.nfe.textContent = `${base + test} = ${base} + ${test}`;
     this.counters.steps.textContent = String(frame.step);
     this.counters.seconds.textContent = seconds === null ? "–" : seconds.toFixed(2);
     this.counters.rate.textContent = tokensPerForward(frame).toFixed(2);

@@ -27,24 +27,27 @@ afterEach(async () => {
   for (const one of opened.splice(0)) await one.close();
 });
 
-/** A page on a server of its own. `complaints` holds everything the browser's console was told. */
-export async function open({ server: serverOptions = {}, allowed = null, ...contextOptions } = {}) {
+/** A page on a fake server of its own; see openAt. */
+export async function open({ server: serverOptions = {}, ...options } = {}) {
   const server = new FakeServer(serverOptions);
-  const url = await server.listen();
+  opened.push(server);
+  return { server, ...(await openAt(await server.listen(), options)) };
+}
+
+/** `complaints` holds what the browser's console was told, but for what is `allowed`, and requests that went elsewhere. */
+export async function openAt(url, { allowed = null, ...contextOptions } = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...contextOptions });
-  opened.push(context, server);
+  opened.unshift(context);
   const page = await context.newPage();
   page.setDefaultTimeout(20000);
   const complaints = [];
   const note = (text) => !allowed?.test(text) && complaints.push(text);
+  const isElsewhere = (address) => !address.startsWith(url) && !address.startsWith("blob:");
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && note(message.text()));
   page.on("pageerror", (error) => note(String(error)));
-  page.on(
-    "request",
-    (request) => !request.url().startsWith(url) && !request.url().startsWith("blob:") && note(request.url()),
-  );
+  page.on("request", (request) => isElsewhere(request.url()) && note(request.url()));
   await page.goto(url);
-  return { page, server, complaints, url };
+  return { page, complaints };
 }
 
 export const ready = (page) => page.waitForSelector("#run:enabled");

@@ -28,7 +28,7 @@ test("the slider, the player and the arrow keys replay", async () => {
   assert.equal(await where(page), `step 1 of ${steps}`);
   const [first] = await eventsOf("punt", "commit");
   assert.equal(await cells(page, "accepted").count(), first.positions.length);
-  assert.equal(await counter(page, "nfe"), `${first.nfe.total} = ${first.nfe.base} base + ${first.nfe.test} test`);
+  assert.equal(await counter(page, "nfe"), `${first.nfe.total} = ${first.nfe.base} + ${first.nfe.test}`);
   assert.ok((await cells(page, "rejected").count()) > 0);
   await panel(page).locator(".slider").press("ArrowRight");
   await settled(page);

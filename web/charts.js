@@ -26,7 +26,10 @@ export class Charts {
   update(recording, steps) {
     this.#collect(recording);
     const count = Math.max(steps, this.#points.length);
-    const most = Math.max(1, ...this.#points.map((point) => point.accepted));
+    const most = largest(
+      this.#points.map((point) => point.accepted),
+      1,
+    );
     this.committed.draw(count, most, String, [
       bars(
         this.#points.map((point) => point.accepted / most),
@@ -34,7 +37,7 @@ export class Charts {
       ),
     ]);
     const shares = this.#points.map((point) => point.share ?? 0);
-    const top = Math.ceil(Math.max(0.1, ...shares) * 10) / 10;
+    const top = Math.ceil(largest(shares, 0.1) * 10) / 10;
     const marks =
       shares.length === 0
         ? []
@@ -132,6 +135,11 @@ function label(x, y, anchor, text) {
   const node = svgElement("text", { x, y, "text-anchor": anchor });
   node.textContent = text;
   return node;
+}
+
+/** Without Math.max(...values), which a long run would overflow. */
+function largest(values, floor) {
+  return values.reduce((most, value) => Math.max(most, value), floor);
 }
 
 function round(value) {

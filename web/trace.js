@@ -91,7 +91,7 @@ function requirePositions(frame, event, key) {
 /** What was new in the last step is earlier now; what was only proposed is masked again. */
 function settle(frame) {
   const masked = maskedCell(frame.run);
-  return frame.cells.map((cell) => {
+  return mapCells(frame.cells, (cell) => {
     if (cell.state === "accepted") return Object.freeze({ ...cell, state: "earlier" });
     return cell.state === "prompt" || cell.state === "earlier" || cell.state === "masked" ? cell : masked;
   });
@@ -116,7 +116,7 @@ function takeRound(frame, event) {
   const divergences = requireList(event, "divergences", tests.length);
   const kept = requireList(event, "kept", tests.length);
   const proposals = new Map(frame.proposals);
-  const cells = withoutCandidates(frame);
+  const cells = [...withoutCandidates(frame)];
   const show = (position, state) => {
     const proposal = proposals.get(position);
     if (proposal) cells[position] = cellOf(state, proposal.token, { ...proposal, step: frame.step });
@@ -140,7 +140,13 @@ function takeRound(frame, event) {
 
 function withoutCandidates(frame) {
   const masked = maskedCell(frame.run);
-  return frame.cells.map((cell) => (cell.state === "candidate" ? masked : cell));
+  return mapCells(frame.cells, (cell) => (cell.state === "candidate" ? masked : cell));
+}
+
+/** The same list when nothing changes: schedules have many steps that commit nothing. */
+function mapCells(cells, change) {
+  const changed = cells.map(change);
+  return changed.some((cell, i) => cell !== cells[i]) ? changed : cells;
 }
 
 function takeCommit(frame, event) {
@@ -148,7 +154,8 @@ function takeCommit(frame, event) {
   const tokens = requireList(event, "tokens", positions.length);
   const confidence = requireList(event, "confidence", positions.length);
   const remasked = requirePositions(frame, event, "remasked");
-  const cells = withoutCandidates(frame);
+  const isEmpty = positions.length === 0 && remasked.length === 0;
+  const cells = isEmpty ? withoutCandidates(frame) : [...withoutCandidates(frame)];
   for (const position of remasked) cells[position] = cellOf("remasked", cells[position].token, { step: frame.step });
   positions.forEach((position, i) => {
     const { divergence = null, epsilon = null } = frame.proposals.get(position) ?? {};

@@ -39,7 +39,7 @@ export async function openAt(url, { allowed = null, ...contextOptions } = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...contextOptions });
   opened.unshift(context);
   const page = await context.newPage();
-  page.setDefaultTimeout(20000);
+  page.setDefaultTimeout(60000);
   const complaints = [];
   const note = (text) => !allowed?.test(text) && complaints.push(text);
   const isElsewhere = (address) => !address.startsWith(url) && !address.startsWith("blob:");

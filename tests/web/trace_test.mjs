@@ -100,6 +100,8 @@ test("frames are not changed by later events", () => {
   const copy = structuredClone(first.cells);
   advance(advance(first, commit(0, [0])), step(1, []));
   assert.deepEqual(structuredClone(first.cells), copy);
+  const idle = play([MASK], step(0, [0]), commit(0, []));
+  assert.equal(advance(advance(idle, step(1, [0])), commit(1, [])).cells, idle.cells); // shared, not copied
 });
 
 for (const name of names) {

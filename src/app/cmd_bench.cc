@@ -128,10 +128,8 @@ int Run(const BenchFlags& flags) {
 }
 
 std::string Footer() {
-  std::string presets;
-  for (const GridRow& row : PlannerGrids()) presets += fmt::format("  {:<14} {}\n", row.name, row.summary);
   return fmt::format(
-      "Presets:\n{}\nA preset named by --preset also decides how to sample where no flag does; --dry-run tells.\n"
+      "{}\nA preset named by --preset also decides how to sample where no flag does; --dry-run tells.\n"
       "DIR gets report.html (plots and tables, opens in a browser), bench.md, bench.svg, bench.json, and a folder per "
       "planner,\ntemperature and seed with the records of all items, as punt eval writes them. The same command goes "
       "on where an "
@@ -142,7 +140,7 @@ std::string Footer() {
       "  punt bench membrane --model membrane --preset paper-protein --out runs/membrane\n"
       "  punt bench --preset paper-text --dry-run\n"
       "  punt bench sudoku --model sudoku --planners \"punt:epsilon=0.01; top-k:k=2\" --json",
-      presets);
+      PresetHelp());
 }
 
 }  // namespace

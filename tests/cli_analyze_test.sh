@@ -14,9 +14,12 @@ for analysis in error order attention; do
   refuses "unknown model 'nobody'" analyze $analysis --model nobody --out x
   refuses "unknown planner 'nobody'" analyze $analysis $toy --planners nobody --out x
   refuses "--planners and --preset exclude" analyze $analysis $toy --planners punt --preset every --out x
+  refuses "'punt:epsilon=0.04' is given twice" analyze $analysis $toy --planners "punt; punt:epsilon=0.04" --out x
+  refuses "leaves nothing to generate" analyze $analysis --model toy:markov,length=4,vocab=4 --prompt abba --out x
   refuses "unknown preset 'nobody'" analyze $analysis $toy --preset nobody --out x
   refuses "--samples must be between 1 and" analyze $analysis $toy --samples 0 --out x
   refuses "cannot read 'nothing.txt'" analyze $analysis $toy --prompts nothing.txt --out x
+  [[ $err == "punt: cannot read"* ]] || fail "the file is named twice: $err"
   printf '{"prompt":"a"}\n{"prompt":7}\n' >bad.jsonl
   refuses "bad.jsonl: line 2: no text under prompt" analyze $analysis $toy --prompts bad.jsonl --out x
   printf 'a\nzzz\n' >bad.txt

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "app/comparison.h"
 #include "app/eval_setup.h"
@@ -41,8 +42,11 @@ std::vector<GridEntry> OpenGrid(const StudyFlags& flags, const DenoiserInfo& inf
                                     ? flags.grid.Chosen(!flags.score.empty())
                                     : GridOf(ParsePlannerList(flags.usual_planners));
   if (flags.quick) grid = EndsOf(grid);
+  std::set<std::string> names;
   for (GridEntry& entry : grid) {
-    if (entry.score.empty()) entry.score = flags.score.empty() ? info.default_score : flags.score;
+    if (!flags.score.empty()) entry.score = flags.score;
+    if (entry.score.empty()) entry.score = info.default_score;
+    if (!names.insert(CanonicalPlannerSpec(entry.planner)).second) BadInput("'{}' is given twice", entry.planner);
     MakeRecipe(entry.planner, entry.score, flags.proposal.Options(), info);  // told before the first of them runs
   }
   return grid;
@@ -51,25 +55,32 @@ std::vector<GridEntry> OpenGrid(const StudyFlags& flags, const DenoiserInfo& inf
 std::vector<KindedPrompt> ReadPrompts(const StudyFlags& flags) {
   if (flags.prompts.empty()) return {{"prompt", flags.prompt}};
   if (flags.prompt_option->count() > 0) BadInput("--prompt and --prompts exclude each other");
+  const std::string text = ReadDataFile(flags.prompts);
   try {
-    return ParsePrompts(ReadDataFile(flags.prompts));
+    return ParsePrompts(text);
   } catch (const Error& error) {
     BadInput("{}: {}", flags.prompts, error.what());
   }
 }
 
-std::vector<StudyPrompt> OpenPrompts(const StudyFlags& flags, const Model& model) {
+Canvas OpenCanvas(const StudyFlags& flags, const std::string& prompt, const Model& model) {
   const DenoiserInfo& info = model.denoiser->info();
+  CanvasRequest request{.prompt = prompt, .chat = flags.chat};
+  const auto make = [&] { return Canvas(BuildCanvas(request, model), info.mask_token, info.vocab_size); };
+  const bool has_length = flags.length_option->count() > 0;
+  if (has_length) request.length = flags.length;
+  Canvas canvas = make();
+  if (canvas.masked_count() == 0) BadInput("the prompt leaves nothing to generate");
+  if (has_length || !flags.quick || canvas.masked_count() <= kQuickLength) return canvas;
+  request.length = kQuickLength;
+  return make();
+}
+
+std::vector<StudyPrompt> OpenPrompts(const StudyFlags& flags, const Model& model) {
   std::vector<StudyPrompt> prompts;
   for (const KindedPrompt& given : ReadPrompts(flags)) {
-    CanvasRequest request{.prompt = given.prompt, .chat = flags.chat};
-    if (flags.length_option->count() > 0) {
-      request.length = flags.length;
-    } else if (flags.quick) {
-      request.length = std::min<std::int64_t>(kQuickLength, info.max_length);
-    }
     try {
-      prompts.push_back({given.kind, Canvas(BuildCanvas(request, model), info.mask_token, info.vocab_size)});
+      prompts.push_back({given.kind, OpenCanvas(flags, given.prompt, model)});
     } catch (const Error& error) {
       if (flags.prompts.empty()) throw;
       BadInput("{}: prompt {}: {}", flags.prompts, prompts.size() + 1, error.what());

@@ -20,7 +20,7 @@ export class FakeServer {
   running = 0;
   mostRunning = 0;
 
-  constructor({ delay = 2, key = null, loading = 0 } = {}) {
+  constructor({ delay = 0, key = null, loading = 0 } = {}) {
     this.delay = delay; // milliseconds between events
     this.key = key;
     this.loading = loading; // so many times /props says that the model is not there yet
@@ -88,7 +88,7 @@ export class FakeServer {
         response.write(bytes.subarray(0, bytes.length >> 1));
         if (this.delay > 0) await pause(this.delay);
         if (!isGone) response.write(bytes.subarray(bytes.length >> 1));
-        if (data.includes('"event":"commit"')) await pause(10 * this.delay); // the next base pass
+        if (this.delay > 0 && data.includes('"event":"commit"')) await pause(10 * this.delay); // the next base pass
       }
     } finally {
       this.running -= 1;

@@ -15,6 +15,7 @@ export function chartPoint(recording, frame) {
 export class Charts {
   #recording = null;
   #seen = 0; // frames of it
+  #count = -1; // steps of the axis as drawn
   #points = []; // per step; the start and the end commit nothing
 
   constructor(root) {
@@ -24,39 +25,27 @@ export class Charts {
 
   /** `steps` is the length of the axis: at least the run's own, more to compare with a longer run. */
   update(recording, steps) {
-    this.#collect(recording);
+    const isNew = this.#collect(recording);
     const count = Math.max(steps, this.#points.length);
-    const most = largest(
-      this.#points.map((point) => point.accepted),
-      1,
-    );
-    this.committed.draw(count, most, String, [
-      bars(
-        this.#points.map((point) => point.accepted / most),
-        count,
-      ),
-    ]);
+    if (!isNew && count === this.#count) return;
+    this.#count = count;
+    const accepted = this.#points.map((point) => point.accepted);
+    const most = largest(accepted, 1);
+    this.committed.draw(count, most, String, [bars(accepted, most, count)]);
     const shares = this.#points.map((point) => point.share ?? 0);
     const top = Math.ceil(largest(shares, 0.1) * 10) / 10;
-    const marks =
-      shares.length === 0
-        ? []
-        : [
-            level(shares.at(-1) / top),
-            line(
-              shares.map((s) => s / top),
-              count,
-            ),
-          ];
-    this.structure.draw(count, top, percent, marks);
+    this.structure.draw(count, top, percent, [level(shares.at(-1) ?? 0, top), line(shares, top, count)]);
   }
 
+  /** True when there is something to draw again. */
   #collect(recording) {
+    const isNew = recording !== this.#recording || this.#seen < recording.frames.length;
     if (recording !== this.#recording) [this.#recording, this.#seen, this.#points] = [recording, 0, []];
     for (; this.#seen < recording.frames.length; ++this.#seen) {
       const frame = recording.frames[this.#seen];
       if (this.#seen > 0 && !frame.end) this.#points.push(chartPoint(recording, frame));
     }
+    return isNew;
   }
 
   /** `step` counts from 1; 0 and what is beyond the last step mark nothing. */
@@ -114,21 +103,22 @@ function heightY(share) {
 }
 
 /** One path for all of them: a long run has a thousand. */
-function bars(shares, steps) {
+function bars(values, most, steps) {
   const width = round(((PLOT.right - PLOT.left) / Math.max(1, steps)) * 0.8);
-  const d = shares.map(
-    (share, i) => `M${stepX(i, steps) - width / 2} ${PLOT.bottom}V${heightY(share)}h${width}V${PLOT.bottom}z`,
-  );
-  return svgElement("path", { class: "bar", d: d.join("") });
+  const bar = (value, i) => {
+    const x = round(stepX(i, steps) - width / 2);
+    return `M${x} ${PLOT.bottom}V${heightY(value / most)}h${width}V${PLOT.bottom}z`;
+  };
+  return svgElement("path", { class: "bar", d: values.map(bar).join("") });
 }
 
-function line(shares, steps) {
-  const points = shares.map((share, i) => `${stepX(i, steps)},${heightY(share)}`);
+function line(values, most, steps) {
+  const points = values.map((value, i) => `${stepX(i, steps)},${heightY(value / most)}`);
   return svgElement("polyline", { class: "line", points: points.join(" ") });
 }
 
-function level(share) {
-  return svgElement("path", { class: "level", d: `M${PLOT.left} ${heightY(share)}H${PLOT.right}` });
+function level(value, most) {
+  return svgElement("path", { class: "level", d: `M${PLOT.left} ${heightY(value / most)}H${PLOT.right}` });
 }
 
 function label(x, y, anchor, text) {

@@ -170,6 +170,7 @@ function takeCommit(frame, event) {
     ...frame,
     cells,
     counters: countersOf(event),
+    proposals: new Map(), // frames are kept; what the step proposed is not
     committed: frame.committed + positions.length - remasked.length,
     isStepOpen: false,
   };

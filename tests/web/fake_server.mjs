@@ -20,8 +20,10 @@ export class FakeServer {
   running = 0;
   mostRunning = 0;
 
-  constructor({ delay = 2, key = null, loading = 0 } = {}) {
+  constructor({ delay = 0, hold = null, key = null, loading = 0 } = {}) {
     this.delay = delay; // milliseconds between events
+    this.hold = hold; // {event, count}: behind the so-manieth event of a kind generations wait for release()
+    this.released = new Promise((resolve) => (this.release = resolve));
     this.key = key;
     this.loading = loading; // so many times /props says that the model is not there yet
     this.http = createServer((request, response) => {
@@ -74,6 +76,7 @@ export class FakeServer {
     }
     response.writeHead(200, { "Content-Type": "text/event-stream" });
     let isGone = false;
+    let held = 0;
     response.on("close", () => {
       isGone = true;
       this.cancelled += response.writableFinished ? 0 : 1;
@@ -88,7 +91,9 @@ export class FakeServer {
         response.write(bytes.subarray(0, bytes.length >> 1));
         if (this.delay > 0) await pause(this.delay);
         if (!isGone) response.write(bytes.subarray(bytes.length >> 1));
-        if (data.includes('"event":"commit"')) await pause(10 * this.delay); // the next base pass
+        const is = (kind) => data.includes(`"event":{"event":"${kind}"`);
+        if (this.hold !== null && is(this.hold.event) && ++held === this.hold.count) await this.released;
+        if (this.delay > 0 && is("commit")) await pause(10 * this.delay); // the next base pass
       }
     } finally {
       this.running -= 1;

@@ -34,7 +34,7 @@ export async function open({ server: serverOptions = {}, ...options } = {}) {
   return { server, ...(await openAt(await server.listen(), options)) };
 }
 
-/** `complaints` holds what the browser's console was told, but for what is `allowed`, and requests that went elsewhere. */
+/** `complaints`: what the browser's console was told, but for what is `allowed`, and requests that went elsewhere. */
 export async function openAt(url, { allowed = null, ...contextOptions } = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...contextOptions });
   opened.unshift(context);

@@ -1,6 +1,5 @@
 #include "app/bench_flags.h"
 
-#include "app/comparison.h"
 #include "base/check.h"
 
 namespace punt {
@@ -18,8 +17,7 @@ void BenchFlags::AddTo(CLI::App& app) {
   command_ = &app;
   eval.AddTo(app);
   app.get_option("task")->required(false);  // a dry run of a preset needs none
-  app.add_option("--preset", preset, "A list of planners: see below")->capture_default_str();
-  app.add_option("--planners", planners, "SPEC;SPEC;... (see punt list planners)");
+  grid.AddTo(app);
   app.add_option("--temperatures", temperatures, "Several temperatures, each a row: 0.1,0.7");
   app.add_option("--seeds", seeds, "Several seeds, pooled into one row: 1,2,3 or 1-3");
   AddInteger(app, "--processes", processes, 1, kMostProcesses, "Processes that share the work and --threads")
@@ -28,14 +26,6 @@ void BenchFlags::AddTo(CLI::App& app) {
   app.add_option("--out", out, "Folder of tables, picture, report and records");
   app.add_flag("--json", json, "Print a JSON array");
   AddInteger(app, kWorkerOption, worker_threads, 1, 1024, "")->group("");
-}
-
-std::vector<GridEntry> BenchFlags::Grid() const {
-  RequireOne(Given("--planners"), Given("--preset"), "--planners and --preset");
-  std::vector<GridEntry> grid = Given("--planners") ? GridOf(ParsePlannerList(planners)) : PlannerGrid(preset);
-  if (eval.score.empty()) return grid;
-  for (GridEntry& entry : grid) entry.score.clear();  // whoever asks for a score means all of them
-  return grid;
 }
 
 void BenchFlags::TakeOverSampling(const GridRow& row, SweepPlan& plan) const {
@@ -63,8 +53,8 @@ SweepPlan BenchFlags::Plan() const {
   if (!eval.task.empty()) CanonicalTaskSpec(eval.task);
   SweepPlan plan{.eval = eval, .out = out, .processes = static_cast<int>(processes)};
   plan.axes = {.temperatures = {eval.proposal.temperature}, .seeds = {eval.seed}};
-  const std::vector<GridEntry> grid = Grid();
-  if (Given("--preset")) TakeOverSampling(FindGrid(preset), plan);
+  const std::vector<GridEntry> entries = grid.Chosen(!eval.score.empty());
+  if (Given("--preset")) TakeOverSampling(FindGrid(grid.preset), plan);
   if (Given("--temperatures")) {
     plan.axes.temperatures = ParseTemperatures(temperatures, "--temperatures");
     plan.axes.names_temperature = true;
@@ -73,7 +63,7 @@ SweepPlan BenchFlags::Plan() const {
     plan.axes.seeds = ParseSeeds(seeds, "--seeds");
     plan.axes.names_seed = true;
   }
-  plan.points = SweepPoints(grid, plan.axes);
+  plan.points = SweepPoints(entries, plan.axes);
   plan.eval.seed = plan.axes.seeds.front();
   plan.eval.proposal.temperature = plan.axes.temperatures.front();
   if (worker_threads > 0) plan.eval.threads = worker_threads;

@@ -5,14 +5,14 @@
 #include <cstdint>
 #include <string>
 
+#include "app/grid_flags.h"
 #include "app/sweep_run.h"
 
 namespace punt {
 
 struct BenchFlags {
   EvalFlags eval;
-  std::string preset = "baselines";
-  std::string planners;
+  GridFlags grid;
   std::string temperatures;
   std::string seeds;
   std::string out;
@@ -29,7 +29,6 @@ struct BenchFlags {
 
  private:
   bool Given(const std::string& option) const { return command_->count(option) > 0; }
-  std::vector<GridEntry> Grid() const;
   void TakeOverSampling(const GridRow& preset, SweepPlan& plan) const;
 
   const CLI::App* command_ = nullptr;

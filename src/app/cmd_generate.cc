@@ -2,22 +2,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <limits>
 #include <memory>
 #include <optional>
 
 #include "app/canvas_view.h"
 #include "app/command.h"
+#include "app/event_list.h"
 #include "app/generate_report.h"
 #include "app/options.h"
+#include "app/protein_request.h"
 #include "app/request.h"
 #include "app/terminal.h"
 #include "app/tokenizer_input.h"
 #include "app/trace_file.h"
 #include "base/check.h"
 #include "generate/trace_pieces.h"
-#include "model/bundled_models.h"
 #include "punt/generator.h"
 #include "punt/model.h"
 
@@ -52,6 +52,7 @@ struct GenerateFlags {
   bool no_repack = false;
   double guidance = 0;
   bool freeze_mask_ratio = false;
+  ProteinRequest protein;
   std::string trace;
   ViewFlags view;
   bool json = false;
@@ -84,8 +85,9 @@ std::string ReadPrompt(const std::string& prompt) {
 struct Job {
   Model model;
   Recipe recipe;
-  std::vector<Token> canvas;
-  Company company;  // observer not set
+  std::vector<Token> canvas;             // of every sample, or of the longest
+  std::optional<SampleLengths> lengths;  // where samples differ
+  Company company;                       // observer not set
   ReportContext report;
   SessionOptions session;
 };
@@ -102,7 +104,43 @@ void FindText(const GenerateFlags& flags, Job& job) {
   if (flags.chat) job.report.text_begin = tail;
 }
 
+void RequireConsistent(const GenerateFlags& flags) {
+  if (flags.protein.format != "text" && !flags.protein.is_fasta()) {
+    BadInput("unknown format '{}'; valid: text, fasta", flags.protein.format);
+  }
+  if (flags.protein.is_fasta() && flags.json) BadInput("--format fasta and --json exclude each other");
+  if (flags.protein.lengths.empty()) return;
+  if (flags.length_option->count() > 0) BadInput("--length and --lengths exclude each other");
+  if (flags.infill_option->count() > 0) BadInput("--infill and --lengths exclude each other: the holes have lengths");
+  if (!flags.prompt.empty()) BadInput("a prompt and --lengths exclude each other: lengths are those of whole proteins");
+  if (flags.chat || flags.guidance != 0) BadInput("--lengths goes with neither --chat nor --guidance");
+}
+
+void ReadLengths(const GenerateFlags& flags, CanvasRequest& request, Job& job) {
+  if (flags.protein.lengths.empty()) return;
+  const Tokenizer& tokenizer = *job.model.tokenizer;
+  const auto around = static_cast<int>(tokenizer.Prefix().size() + tokenizer.Suffix().size());
+  job.lengths.emplace(flags.protein.lengths, job.model.denoiser->info().max_length - around);
+  if (job.lengths->left_out() > 0) {
+    fmt::print(stderr, "punt: note: {} lengths in '{}' are more than {} takes and are not drawn\n",
+               job.lengths->left_out(), flags.protein.lengths, job.model.name);
+  }
+  request.length = job.lengths->longest();
+}
+
+/// Sample by sample: the same, or as much shorter as its length is.
+Canvas CanvasOf(const Job& job, std::uint64_t sample) {
+  const DenoiserInfo& info = job.model.denoiser->info();
+  std::vector<Token> tokens = job.canvas;
+  if (job.lengths) {
+    const auto tail = tokens.begin() + static_cast<std::ptrdiff_t>(job.report.tail_begin);
+    tokens.erase(tail, tail + (job.lengths->longest() - job.lengths->Of(job.recipe.seed, sample)));
+  }
+  return Canvas(tokens, info.mask_token, info.vocab_size);
+}
+
 Job Prepare(const GenerateFlags& flags) {
+  RequireConsistent(flags);
   Job job;
   job.model =
       OpenModel(flags.model.empty() ? DefaultModel() : flags.model, {.compute = flags.compute,
@@ -122,6 +160,7 @@ Job Prepare(const GenerateFlags& flags) {
   CanvasRequest request{.prompt = ReadPrompt(flags.prompt), .chat = flags.chat};
   if (flags.infill_option->count() > 0) request.infill = flags.infill;
   if (flags.length_option->count() > 0) request.length = flags.length;
+  ReadLengths(flags, request, job);
   job.canvas = BuildCanvas(request, job.model);
   job.company = {.cancel = &InstallInterruptHandlers(),
                  .model_name = job.model.name,
@@ -138,13 +177,17 @@ Job Prepare(const GenerateFlags& flags) {
                  .guidance = flags.guidance,
                  .freeze_mask_ratio = flags.freeze_mask_ratio,
                  .threads = job.model.is_toy && flags.threads == 0 ? 1 : ThreadCount(flags.threads)};
+  if (flags.protein.wants_residues()) {
+    const std::vector<Token> banned = AllButResidues(job.model, job.canvas);
+    job.session.banned_tokens.insert(job.session.banned_tokens.end(), banned.begin(), banned.end());
+  }
   for (std::size_t i = 0; i < job.canvas.size(); ++i) {
     if (job.canvas[i] != info.mask_token) job.session.prompt.push_back(static_cast<Position>(i));
   }
   return job;
 }
 
-/// Prints results as they come: texts line by line, or JSON (an object, or an array of them).
+/// Prints results as they come: texts line by line, FASTA, or JSON (an object, or an array of them).
 class ResultPrinter {
  public:
   ResultPrinter(const GenerateFlags& flags, const Job& job, bool text_was_shown)
@@ -153,7 +196,10 @@ class ResultPrinter {
   }
 
   void Print(const GenerateResult& result) {
-    if (flags_.json) {
+    context_.text_end = job_.report.text_end + result.tokens.size() - job_.canvas.size();
+    if (flags_.protein.is_fasta()) {
+      fmt::print("{}", Fasta(result));
+    } else if (flags_.json) {
       const bool in_array = flags_.samples > 1;
       fmt::print("{}{}{}", in_array ? (printed_ == 0 ? "[" : ",\n ") : "", ResultJson(result, context_),
                  in_array ? "" : "\n");
@@ -173,11 +219,25 @@ class ResultPrinter {
   }
 
  private:
+  std::string Fasta(const GenerateResult& result) const {
+    const std::uint64_t sample = flags_.first_sample + static_cast<std::uint64_t>(printed_);
+    const std::string sequence = ResultText(result, context_);
+    return FastaText(fmt::format("seed{}_sample{}", flags_.seed, sample),
+                     {{"model", job_.model.name},
+                      {"planner", context_.planner},
+                      {"temperature", fmt::format("{}", flags_.proposal.temperature)},
+                      {"seed", fmt::format("{}", flags_.seed)},
+                      {"sample", fmt::format("{}", sample)},
+                      {"nfe", fmt::format("{}", result.counters.nfe())},
+                      {"length", fmt::format("{}", sequence.size())}},
+                     sequence);
+  }
+
   const GenerateFlags& flags_;
   const Job& job_;
   ReportContext context_;
   bool text_was_shown_;
-  int printed_ = 0;
+  std::int64_t printed_ = 0;
 };
 
 /// Sequences that run together. Forward passes with many rows gain nothing from more of them, and each sequence holds
@@ -190,20 +250,10 @@ std::int64_t BatchSize(const GenerateFlags& flags, const Job& job) {
   return std::min(wanted, flags.samples);
 }
 
-/// Remembers events of a run for those who want them in order, run by run: they come when a batch is done.
-class EventList : public Observer {
- public:
-  void On(const TraceEvent& event) override { events_.push_back(event); }
-  void ReplayTo(Observer& observer) const {
-    for (const TraceEvent& event : events_) observer.On(event);
-  }
-
- private:
-  std::vector<TraceEvent> events_;
-};
-
-std::vector<GenerateResult> GenerateTogether(const Job& job, const Canvas& canvas, std::size_t count) {
-  const std::vector<Canvas> canvases(count, canvas);
+/// Whoever watches wants events in order, run by run: they come when a batch is done.
+std::vector<GenerateResult> GenerateTogether(const Job& job, std::size_t count) {
+  std::vector<Canvas> canvases;
+  for (std::size_t i = 0; i < count; ++i) canvases.push_back(CanvasOf(job, job.recipe.sample + i));
   std::vector<Company> companies(count, job.company);
   std::vector<EventList> events(job.company.observer == nullptr ? 0 : count);
   for (std::size_t i = 0; i < events.size(); ++i) companies[i].observer = &events[i];
@@ -216,11 +266,11 @@ std::vector<GenerateResult> GenerateTogether(const Job& job, const Canvas& canva
 int Run(const GenerateFlags& flags) {
   Job job = Prepare(flags);
   // Standard output belongs to the result; a view beside JSON goes where messages go.
+  const bool for_machines = flags.json || flags.protein.is_fasta();
   const ViewOptions view_options =
-      flags.json ? flags.view.Options(stderr, ViewKind::kNone) : flags.view.Options(stdout, ViewKind::kNone);
-  const bool view_wanted = view_options.kind != ViewKind::kNone && !(flags.json && flags.view.view == "auto");
+      for_machines ? flags.view.Options(stderr, ViewKind::kNone) : flags.view.Options(stdout, ViewKind::kNone);
+  const bool view_wanted = view_options.kind != ViewKind::kNone && !(for_machines && flags.view.view == "auto");
 
-  const Canvas canvas(job.canvas, job.model.denoiser->info().mask_token, job.model.denoiser->info().vocab_size);
   Broadcast observers;
   std::optional<TraceFile> trace;
   if (flags.trace_option->count() > 0) observers.Add(trace.emplace(flags.trace));
@@ -229,17 +279,17 @@ int Run(const GenerateFlags& flags) {
   PieceAnnotator annotator(*job.model.tokenizer, observers);
   if (!observers.empty()) job.company.observer = &annotator;
 
-  ResultPrinter printer(flags, job, view_wanted && !flags.json);
+  ResultPrinter printer(flags, job, view_wanted && !for_machines);
   const std::int64_t batch = view_wanted ? 1 : BatchSize(flags, job);
   const std::unique_ptr<DenoiserSession> session =
       batch == 1 ? job.model.denoiser->NewSession(job.session) : nullptr;  // batches have their own
   for (std::int64_t i = 0; i < flags.samples && !WasInterrupted(); i += batch) {
     job.recipe.sample = flags.first_sample + static_cast<std::uint64_t>(i);
     if (batch == 1) {
-      printer.Print(Generate(*session, canvas, job.recipe, job.company));
+      printer.Print(Generate(*session, CanvasOf(job, job.recipe.sample), job.recipe, job.company));
     } else {
       const auto count = static_cast<std::size_t>(std::min(batch, flags.samples - i));
-      for (const GenerateResult& result : GenerateTogether(job, canvas, count)) printer.Print(result);
+      for (const GenerateResult& result : GenerateTogether(job, count)) printer.Print(result);
     }
   }
   printer.Finish();
@@ -252,7 +302,8 @@ constexpr const char* kExamples = R"(Examples:
   punt generate "Lily had a red ball." --temperature 0.7 --top-p 0.9
   punt generate --model llada-8b.gguf --chat "Why is the sky blue?" --window 32
   punt generate --model esm2 --infill "MKV[MASK:40]GG"
-  punt generate --model membrane --length 120 --eos forbid
+  punt generate --model membrane --length 120 --format fasta --samples 10 > designs.fasta
+  punt generate --model membrane --lengths known.fasta --format fasta --samples 10
   punt generate abcab --model toy:markov,length=64 --length 20    a prompt, and 20 positions behind it
   punt generate --infill "Tom saw a [MASK:3]. He was sad."        fill a hole
   echo "One day" | punt generate - --json         prompt from the standard input
@@ -293,6 +344,7 @@ Runner AddGenerate(CLI::App& command) {
   flags->infill_option = command.add_option("--infill", flags->infill, "Text with holes: ab[MASK:12]cd");
   AddInteger(command, "--max-steps", flags->max_steps, 0, kBig, "Stop after so many steps (0: no limit)");
   AddInteger(command, "--max-nfe", flags->max_nfe, 0, kBig, "Stop before exceeding so many forward passes");
+  flags->protein.AddTo(command);
   flags->trace_option = command.add_option("--trace", flags->trace, "Write every event to this file (JSON lines)");
   flags->view.AddTo(command);
   AddReal(command, "--guidance", flags->guidance, 0, 1e6, "Classifier-free guidance: twice the passes (0: none)");

@@ -10,6 +10,7 @@
 
 #include "app/command.h"
 #include "app/eval_report.h"
+#include "app/score_protein.h"
 #include "app/terminal.h"
 #include "base/check.h"
 #include "eval/data_file.h"
@@ -32,6 +33,7 @@ struct ScoreCommand {
   bool unsandboxed = false;
   std::optional<double> seconds;
   int jobs = 0;
+  ProteinFlags protein;
 };
 
 /// Where records go as they come: DIR/items.jsonl, with DIR/summary.json at the end, or FILE.jsonl alone. A folder that
@@ -119,7 +121,15 @@ Responses ReadResponses(const std::string& path, const Scorer& scorer) {
 }
 
 int Run(const ScoreCommand& command) {
+  if (command.task == kProteinTask) {
+    return ScoreProteinCommand({.data = command.data,
+                                .responses = command.responses,
+                                .out = command.out,
+                                .json = command.json,
+                                .flags = command.protein});
+  }
   const ScorerRow& row = FindScorer(command.task);
+  command.protein.RequireNone(command.task);
   if (command.data.empty()) BadInput("--data is missing: {}", row.data_help);
   if (command.responses.empty()) BadInput("--responses is missing: a file with a response to each item");
   if ((command.unsandboxed || command.seconds) && row.program_seconds == 0) {
@@ -164,7 +174,7 @@ std::string Footer() {
                         row.response_help);
     for (const ScoreFigure& figure : row.figures) text += fmt::format("      {:<16} {}\n", figure.name, figure.help);
   }
-  return text + R"(
+  return text + ProteinHelp() + R"(
 Responses are JSON lines, or one JSON array: {"id": ..., "response": "..."}. The id is the data's own or the item's
 number from 0; without one, the question says which item is meant, or else the order. Sample logs of
 lm-evaluation-harness are read as they are; docs/evaluation.md lists what else is.
@@ -179,7 +189,8 @@ Examples:
   punt score gsm8k --data test.jsonl --responses samples_gsm8k.jsonl
   punt score math500 --data math500.jsonl --responses answers.jsonl --out runs/math500 --json
   punt score humaneval --data HumanEval.jsonl.gz --responses samples.jsonl --out runs/humaneval
-  punt score sudoku --data 4x4_test_sudoku.csv --responses sudoku_generations.json --out verdicts.jsonl)";
+  punt score sudoku --data 4x4_test_sudoku.csv --responses sudoku_generations.json --out verdicts.jsonl
+  punt score protein --responses designs.fasta --data known.fasta --structures esmfold --judge esm2.gguf --out runs/p)";
 }
 
 }  // namespace
@@ -191,6 +202,7 @@ Runner AddScore(CLI::App& command) {
   command.add_option("--data", flags->data, "The benchmark's file");
   command.add_option("--responses", flags->responses, "Responses, JSON lines");
   command.add_option("--out", flags->out, "Folder of verdicts and summary, or a file .jsonl of verdicts");
+  flags->protein.AddTo(command);
   command.add_flag("--json", flags->json, "Print the summary as JSON");
   command.add_option("--jobs", flags->jobs, "Responses judged at a time (default: one per core)")
       ->check(CLI::Range(1, 1024));

@@ -19,15 +19,6 @@ namespace {
 constexpr std::int64_t kMostItems = 1'000'000;
 constexpr const char* kBundledJudge = "stories15m";
 
-/// A file's name and content, for the configuration. A model is told by its size: reading gigabytes is no check.
-std::string FileIdentity(const std::string& path, bool is_large) {
-  if (path.empty()) return "";
-  if (!is_large) return fmt::format("{} ({:016x})", path, HashText(ReadDataFile(path)));
-  std::error_code error;
-  const auto size = std::filesystem::file_size(LocateModel(path), error);
-  return error ? path : fmt::format("{} ({} bytes)", path, size);
-}
-
 std::string JudgeOf(const EvalFlags& flags) {
   if (!flags.judge.empty() || !FindTask(flags.task).takes_judge) return flags.judge;
   return std::filesystem::exists(LocateModel(kBundledJudge)) ? kBundledJudge : "";
@@ -39,6 +30,14 @@ std::size_t ItemCount(const EvalFlags& flags, const Task& task) {
 }
 
 }  // namespace
+
+std::string FileIdentity(const std::string& path, bool is_large) {
+  if (path.empty()) return "";
+  if (!is_large) return fmt::format("{} ({:016x})", path, HashText(ReadDataFile(path)));
+  std::error_code error;
+  const auto size = std::filesystem::file_size(LocateModel(path), error);
+  return error ? path : fmt::format("{} ({} bytes)", path, size);
+}
 
 void EvalFlags::AddTo(CLI::App& command) {
   constexpr std::int64_t kInt = std::numeric_limits<int>::max();

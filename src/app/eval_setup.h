@@ -35,6 +35,9 @@ struct EvalFlags {
   void AddTo(CLI::App& command);
 };
 
+/// A file's name and content, for a configuration. A model is told by its size: reading gigabytes is no check.
+std::string FileIdentity(const std::string& path, bool is_large);
+
 /// A task, and the model that is to solve it, opened.
 struct EvalSetup {
   std::optional<Model> model;  // none: the task answers itself
@@ -43,6 +46,10 @@ struct EvalSetup {
   std::size_t count = 0;  // items
   std::string judge;      // its path or bundled name
 };
+
+/// A file's name and content, for a configuration; of a large one (a model) the size, for reading gigabytes is no
+/// check. Empty for an empty path.
+std::string FileIdentity(const std::string& path, bool is_large);
 
 /// What opening is for. Whoever generates nothing need not prepare the weights; one of many says no warnings.
 struct OpenOptions {

@@ -82,4 +82,17 @@ std::vector<FastaRecord> ParseFasta(std::string_view text) {
   return records;
 }
 
+std::vector<FastaRecord> ParseProteins(std::string_view text) {
+  std::vector<FastaRecord> records = ParseFasta(text);
+  for (FastaRecord& record : records) {
+    if (record.sequence.ends_with('*')) record.sequence.pop_back();
+    if (record.sequence.empty()) BadInput("record '{}' has no sequence", record.name);
+    for (char& letter : record.sequence) {
+      if (letter >= 'a' && letter <= 'z') letter = static_cast<char>(letter - 'a' + 'A');
+      if (letter < 'A' || letter > 'Z') BadInput("record '{}' holds '{}', which is no residue", record.name, letter);
+    }
+  }
+  return records;
+}
+
 }  // namespace punt

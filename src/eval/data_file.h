@@ -25,4 +25,8 @@ struct FastaRecord {
 /// Throws Error on text before the first '>' and on records without a sequence.
 std::vector<FastaRecord> ParseFasta(std::string_view text);
 
+/// FASTA of proteins: letters in upper case, a stop '*' at the end dropped. Throws Error naming the record also on
+/// anything that is no letter.
+std::vector<FastaRecord> ParseProteins(std::string_view text);
+
 }  // namespace punt

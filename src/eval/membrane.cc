@@ -16,15 +16,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cfloat>
 #include <cmath>
 #include <map>
-#include <numeric>
-#include <set>
 #include <utility>
 
 #include "base/check.h"
 #include "eval/data_file.h"
+#include "eval/protein_model.h"
 #include "eval/protein_statistics.h"
 #include "eval/stream.h"
 #include "eval/task_rows.h"
@@ -33,58 +31,23 @@ namespace punt {
 namespace {
 
 constexpr std::size_t kUsualCount = 100;
-constexpr std::size_t kBatch = 16;  // passes of one call
 constexpr std::uint64_t kBoundSeed = 0;
 constexpr double kGoldenRatio = 0.6180339887498949;
-
-/// A canvas with some positions masked, and what they held.
-struct Question {
-  std::vector<Token> canvas;
-  std::vector<Position> rows;
-  std::vector<Token> answers;
-};
-
-/// The sums of -ln p(answer), one per question.
-std::vector<double> Nll(DenoiserSession& session, std::span<const Question> questions) {
-  std::vector<double> sums;
-  for (std::size_t begin = 0; begin < questions.size(); begin += kBatch) {
-    const auto part = questions.subspan(begin, std::min(kBatch, questions.size() - begin));
-    std::vector<Query> queries;
-    for (const Question& question : part) queries.push_back({.canvas = question.canvas, .rows = question.rows});
-    const std::vector<PassRef> passes = session.Forward(queries);
-    for (std::size_t i = 0; i < part.size(); ++i) {
-      std::vector<double> probs(part[i].rows.size());
-      const TokenProbRequest request{
-          .pass = passes[i].get(), .rows = part[i].rows, .tokens = part[i].answers, .out = probs};
-      session.TokenProbs({&request, 1});
-      double sum = 0;
-      for (double prob : probs) sum -= std::log(std::max(prob, DBL_MIN));
-      sums.push_back(sum);
-    }
-  }
-  return sums;
-}
 
 class MembraneTask : public Task {
  public:
   MembraneTask(const Params& params, const TaskSetup& setup)
       : model_(*setup.model),
+        protein_(*setup.model),
         seed_(setup.seed),
         min_length_(setup.length.value_or(params.Integer("min_length"))),
         max_length_(setup.length.value_or(params.Integer("max_length"))),
         bound_samples_(params.Integer("bound_samples")),
         session_(setup.model->denoiser->NewSession({.threads = setup.threads})) {
     if (min_length_ > max_length_) BadInput("min_length {} exceeds max_length {}", min_length_, max_length_);
-    if (max_length_ > Room()) {
-      BadInput("proteins of {} residues exceed the {} that {} takes: see max_length", max_length_, Room(), model_.name);
-    }
-    std::set<Token> different;
-    for (char residue : kAminoAcids) {
-      const std::vector<Token> tokens = model_.tokenizer->Encode(std::string(1, residue));
-      if (tokens.size() != 1 || !different.insert(tokens[0]).second) {
-        BadInput("{} has no token of its own for the amino acid {}", model_.name, residue);
-      }
-      residues_.push_back(tokens[0]);
+    if (max_length_ > protein_.room()) {
+      BadInput("proteins of {} residues exceed the {} that {} takes: see max_length", max_length_, protein_.room(),
+               model_.name);
     }
     if (!setup.data.empty()) ReadSequences(setup.data);
   }
@@ -97,26 +60,19 @@ class MembraneTask : public Task {
     const int lengths = max_length_ - min_length_ + 1;
     const int length = min_length_ + static_cast<int>(random.Below(static_cast<std::uint64_t>(lengths)));
     const std::vector<Token> masks(static_cast<std::size_t>(length), model_.denoiser->info().mask_token);
-    return {.id = fmt::format("{}", index), .prompt = fmt::format("{} residues", length), .canvas = Wrap(masks)};
+    return {
+        .id = fmt::format("{}", index), .prompt = fmt::format("{} residues", length), .canvas = protein_.Wrap(masks)};
   }
 
-  std::vector<Token> BannedTokens() const override {
-    std::vector<Token> banned;
-    for (Token token = 0; token < model_.denoiser->info().vocab_size; ++token) {
-      if (std::find(residues_.begin(), residues_.end(), token) == residues_.end()) banned.push_back(token);
-    }
-    return banned;
-  }
+  std::vector<Token> BannedTokens() const override { return protein_.BannedTokens(); }
 
   std::string ResponseText(const EvalItem&, std::span<const Token> tokens) const override {
-    const std::size_t before = model_.tokenizer->Prefix().size();
-    const std::size_t around = before + model_.tokenizer->Suffix().size();
-    return model_.tokenizer->Decode(tokens.subspan(before, tokens.size() - around));
+    return model_.tokenizer->Decode(protein_.Unwrap(tokens));
   }
 
   Measurement Judge(std::size_t index, const EvalItem&, const EvalResponse& response) override {
     const auto length = static_cast<double>(response.text.size());
-    const double nll = PseudoNll(response.tokens);
+    const double nll = protein_.PseudoNll(*session_, response.tokens);
     Measurement verdict = {{"length", length},
                            {"pseudo_nll", nll},
                            {"pseudo_perplexity", std::exp(nll / length)},
@@ -154,25 +110,12 @@ class MembraneTask : public Task {
   std::vector<std::string> Notes() const override { return notes_; }
 
  private:
-  int Room() const {
-    return model_.denoiser->info().max_length -
-           static_cast<int>(model_.tokenizer->Prefix().size() + model_.tokenizer->Suffix().size());
-  }
-
-  std::vector<Token> Wrap(const std::vector<Token>& residues) const {
-    std::vector<Token> canvas = model_.tokenizer->Prefix();
-    const std::vector<Token> suffix = model_.tokenizer->Suffix();
-    canvas.insert(canvas.end(), residues.begin(), residues.end());
-    canvas.insert(canvas.end(), suffix.begin(), suffix.end());
-    return canvas;
-  }
-
   void ReadSequences(const std::string& path) {
     std::size_t unfit = 0;
     try {
       for (FastaRecord& record : ParseFasta(ReadDataFile(path))) {
         const bool is_standard = record.sequence.find_first_not_of(kAminoAcids) == std::string::npos;
-        if (is_standard && record.sequence.size() <= static_cast<std::size_t>(Room())) {
+        if (is_standard && record.sequence.size() <= static_cast<std::size_t>(protein_.room())) {
           sequences_.push_back(std::move(record.sequence));
         } else {
           ++unfit;
@@ -185,44 +128,19 @@ class MembraneTask : public Task {
     if (unfit > 0) notes_.push_back(fmt::format("{} sequences do not fit and were left out of the bound", unfit));
   }
 
-  /// `canvas` with the given positions masked.
-  Question Mask(const std::vector<Token>& canvas, std::span<const Position> positions) const {
-    Question question{.canvas = canvas, .rows = {positions.begin(), positions.end()}};
-    std::sort(question.rows.begin(), question.rows.end());
-    for (Position position : question.rows) {
-      Token& token = question.canvas[static_cast<std::size_t>(position)];
-      question.answers.push_back(std::exchange(token, model_.denoiser->info().mask_token));
-    }
-    return question;
-  }
-
-  std::vector<Position> ResiduePositions(const std::vector<Token>& canvas) const {
-    const std::size_t before = model_.tokenizer->Prefix().size();
-    std::vector<Position> positions(canvas.size() - before - model_.tokenizer->Suffix().size());
-    std::iota(positions.begin(), positions.end(), static_cast<Position>(before));
-    return positions;
-  }
-
-  double PseudoNll(const std::vector<Token>& canvas) {
-    std::vector<Question> questions;
-    for (const Position& position : ResiduePositions(canvas)) questions.push_back(Mask(canvas, {&position, 1}));
-    const std::vector<double> sums = Nll(*session_, questions);
-    return std::accumulate(sums.begin(), sums.end(), 0.0);
-  }
-
   double Bound(std::size_t index) {
-    const std::vector<Token> canvas = Wrap(model_.tokenizer->Encode(sequences_[index]));
-    std::vector<Position> positions = ResiduePositions(canvas);
+    const std::vector<Token> canvas = protein_.CanvasOf(sequences_[index]);
+    std::vector<Position> positions = protein_.ResiduePositions(canvas);
     RandomStream random = EvalStream("membrane bound", kBoundSeed, index);
     const double offset = std::fmod(static_cast<double>(index + 1) * kGoldenRatio, 1.0);
-    std::vector<Question> questions;
+    std::vector<ProteinModel::Question> questions;
     for (int i = 0; i < bound_samples_; ++i) {
       const double ratio = (i + offset) / bound_samples_;
       const auto masked = static_cast<std::size_t>(ratio * static_cast<double>(positions.size())) + 1;
       Shuffle(std::span(positions), random);
-      questions.push_back(Mask(canvas, std::span(positions).first(std::min(masked, positions.size()))));
+      questions.push_back(protein_.Mask(canvas, std::span(positions).first(std::min(masked, positions.size()))));
     }
-    const std::vector<double> sums = Nll(*session_, questions);
+    const std::vector<double> sums = ProteinModel::Nll(*session_, questions);
     double bound = 0;
     for (std::size_t i = 0; i < sums.size(); ++i) {
       bound += sums[i] * static_cast<double>(positions.size()) / static_cast<double>(questions[i].rows.size());
@@ -231,12 +149,12 @@ class MembraneTask : public Task {
   }
 
   const Model& model_;
+  ProteinModel protein_;
   std::uint64_t seed_;
   int min_length_;
   int max_length_;
   int bound_samples_;
   std::unique_ptr<DenoiserSession> session_;  // judges; generation has its own
-  std::vector<Token> residues_;               // in the order of kAminoAcids
   std::vector<std::string> sequences_;
   std::vector<std::string> notes_;
 };
@@ -263,6 +181,8 @@ const ParamRow kParams[] = {
 };
 
 }  // namespace
+
+std::span<const ParamRow> MembraneParams() { return kParams; }
 
 const TaskRow kMembraneRow = {
     .name = "membrane",

@@ -21,4 +21,26 @@ std::optional<Estimate> NatsPerToken(std::span<const Likelihood> texts) {
   return RatioOf(nll, tokens);
 }
 
+void KeepLikelihood(const Likelihood& likelihood, const std::string& who, Measurement& verdict) {
+  verdict[who + "_nll"] = likelihood.nll;
+  verdict[who + "_tokens"] = likelihood.tokens;
+  verdict[who + "_truncated"] = likelihood.is_truncated ? 1 : 0;
+}
+
+void AddPerplexity(std::span<const EvalRecord> records, const std::string& who, std::vector<Figure>& figures) {
+  std::vector<Likelihood> judged;
+  double truncated = 0;
+  for (const EvalRecord& record : records) {
+    const auto count = record.verdict.find(who + "_tokens");
+    if (count == record.verdict.end() || count->second == 0) continue;
+    judged.push_back({.nll = record.verdict.at(who + "_nll"), .tokens = static_cast<int>(count->second)});
+    truncated += record.verdict.at(who + "_truncated");
+  }
+  const std::optional<Estimate> mean = NatsPerToken(judged);
+  if (!mean) return;
+  figures.push_back(FigureOf(who + "_perplexity", ExpOf(*mean)));
+  figures.push_back(FigureOf(who + "_nll_per_token", *mean));
+  figures.push_back({.name = who + "_truncated", .value = truncated, .is_detail = true});
+}
+
 }  // namespace punt

@@ -9,6 +9,8 @@ namespace {
 
 constexpr std::size_t kWindow = 19;
 constexpr double kSpanning = 1.6;
+constexpr std::size_t kSegWindow = 12;
+constexpr double kSegBits = 2.2;
 constexpr double kRounding = 1e-9;  // a mean of exactly 1.6 counts, however it was summed
 
 // In the order of kAminoAcids.
@@ -23,6 +25,19 @@ constexpr Composition kMembrane = {0.07994, 0.01523, 0.03936, 0.04643, 0.05433, 
                                    0.06822, 0.04417, 0.11708, 0.02737, 0.03905, 0.04724, 0.03365,
                                    0.04501, 0.07297, 0.05606, 0.07153, 0.01782, 0.03327};
 
+/// The share of letters that lie in a window that `counts`.
+template <typename Counts>
+double ShareInWindows(std::string_view sequence, std::size_t width, Counts counts) {
+  std::size_t inside = 0;
+  std::size_t covered = 0;  // letters before this one are counted
+  for (std::size_t begin = 0; begin + width <= sequence.size(); ++begin) {
+    if (!counts(sequence.substr(begin, width))) continue;
+    inside += begin + width - std::max(begin, covered);
+    covered = begin + width;
+  }
+  return sequence.empty() ? 0 : static_cast<double>(inside) / static_cast<double>(sequence.size());
+}
+
 }  // namespace
 
 double Hydropathy(char residue) {
@@ -31,17 +46,35 @@ double Hydropathy(char residue) {
 }
 
 double TransmembraneShare(std::string_view sequence) {
-  if (sequence.size() < kWindow) return 0;
-  std::vector<bool> spans(sequence.size(), false);
-  double sum = 0;
-  for (std::size_t end = 1; end <= sequence.size(); ++end) {
-    sum += Hydropathy(sequence[end - 1]);
-    if (end > kWindow) sum -= Hydropathy(sequence[end - 1 - kWindow]);
-    if (end < kWindow || sum / kWindow < kSpanning - kRounding) continue;
-    std::fill(spans.begin() + static_cast<std::ptrdiff_t>(end - kWindow),
-              spans.begin() + static_cast<std::ptrdiff_t>(end), true);
+  return ShareInWindows(sequence, kWindow, [](std::string_view window) {
+    double sum = 0;
+    for (char residue : window) sum += Hydropathy(residue);
+    return sum / kWindow >= kSpanning - kRounding;
+  });
+}
+
+int LongestRepeat(std::string_view sequence) {
+  int longest = 0;
+  // common[j]: letters up to j that equal those up to i; i runs upwards, so j runs downwards.
+  std::vector<int> common(sequence.size() + 1, 0);
+  for (std::size_t i = 1; i <= sequence.size(); ++i) {
+    for (std::size_t j = sequence.size(); j > i; --j) {
+      common[j] = sequence[i - 1] == sequence[j - 1] ? common[j - 1] + 1 : 0;
+      longest = std::max(longest, common[j]);
+    }
   }
-  return static_cast<double>(std::count(spans.begin(), spans.end(), true)) / static_cast<double>(sequence.size());
+  return longest;
+}
+
+double LowComplexityShare(std::string_view sequence) {
+  return ShareInWindows(sequence, kSegWindow, [](std::string_view window) {
+    double bits = 0;
+    for (char residue : window) {
+      const auto count = static_cast<double>(std::count(window.begin(), window.end(), residue));
+      bits += std::log2(static_cast<double>(window.size()) / count) / static_cast<double>(window.size());
+    }
+    return bits <= kSegBits + kRounding;
+  });
 }
 
 int LongestRun(std::string_view sequence) {
@@ -77,6 +110,28 @@ double CompositionDivergence(const Composition& composition, const Composition& 
     if (composition[i] > 0) divergence += composition[i] * std::log(composition[i] / other[i]);
   }
   return divergence;
+}
+
+double CompositionDistance(const Composition& a, const Composition& b) {
+  Composition middle;
+  for (std::size_t i = 0; i < middle.size(); ++i) middle[i] = (a[i] + b[i]) / 2;
+  return (CompositionDivergence(a, middle) + CompositionDivergence(b, middle)) / 2;
+}
+
+double LargestShareDifference(std::vector<double> a, std::vector<double> b) {
+  std::sort(a.begin(), a.end());
+  std::sort(b.begin(), b.end());
+  double largest = 0;
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < a.size() && j < b.size()) {
+    const double value = std::min(a[i], b[j]);
+    while (i < a.size() && a[i] == value) ++i;
+    while (j < b.size() && b[j] == value) ++j;
+    largest = std::max(largest, std::abs(static_cast<double>(i) / static_cast<double>(a.size()) -
+                                         static_cast<double>(j) / static_cast<double>(b.size())));
+  }
+  return largest;
 }
 
 }  // namespace punt

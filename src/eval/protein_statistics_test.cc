@@ -50,6 +50,47 @@ TEST(ProteinStatistics, SegmentsAgreeWithEveryWindowSummedAnew) {
   }
 }
 
+TEST(ProteinStatistics, RepeatsAgreeWithEveryPairOfPlaces) {
+  EXPECT_EQ(LongestRepeat(""), 0);
+  EXPECT_EQ(LongestRepeat("ACD"), 0);
+  EXPECT_EQ(LongestRepeat("AAAA"), 3);
+  EXPECT_EQ(LongestRepeat("MKVGGMKV"), 3);
+  RandomStream random = EvalStream("test", 1, 2);
+  for (int i = 0; i < 50; ++i) {
+    std::string sequence;
+    for (std::uint64_t left = random.Below(40); left > 0; --left) sequence += "ACD"[random.Below(3)];
+    std::size_t longest = 0;
+    for (std::size_t begin = 0; begin < sequence.size(); ++begin) {
+      for (std::size_t size = 1; begin + size <= sequence.size(); ++size) {
+        if (sequence.find(sequence.substr(begin, size), begin + 1) != std::string::npos)
+          longest = std::max(longest, size);
+      }
+    }
+    EXPECT_EQ(LongestRepeat(sequence), static_cast<int>(longest)) << sequence;
+  }
+}
+
+TEST(ProteinStatistics, LowComplexity) {
+  EXPECT_EQ(LowComplexityShare(std::string(11, 'Q')), 0);
+  EXPECT_EQ(LowComplexityShare(std::string(12, 'Q')), 1);
+  EXPECT_EQ(LowComplexityShare("ACDEFGHIKLMNPQRSTVWY"), 0);
+  EXPECT_EQ(LowComplexityShare("AACCDDEEFFGG"), 0);  // log2 6 bits
+  EXPECT_EQ(LowComplexityShare("AAACCCDDDEEE"), 1);  // 2 bits
+  // Twelve Q: so far as a window holds 8 Q and 4 others (2/3 log2 1.5 + 1/3 log2 12 = 1.585 bits), not 7 and 5 (1.946
+  // is below too), 6 and 6 (0.5 + 0.5 log2 12 = 2.292 bits) no more: five others on either side.
+  EXPECT_DOUBLE_EQ(LowComplexityShare("ACDEFGHIKL" + std::string(12, 'Q') + "MNPRSTVWYA"), (12 + 2 * 5) / 32.0);
+}
+
+TEST(ProteinStatistics, Distances) {
+  const Composition a = CompositionOf(std::vector<std::string>{"AAAA"});
+  const Composition c = CompositionOf(std::vector<std::string>{"CC"});
+  EXPECT_NEAR(CompositionDistance(a, c), std::log(2.0), 1e-12);
+  EXPECT_EQ(CompositionDistance(a, a), 0);
+  EXPECT_EQ(LargestShareDifference({1, 2, 3}, {1, 2, 3}), 0);
+  EXPECT_EQ(LargestShareDifference({1, 2}, {3}), 1);
+  EXPECT_EQ(LargestShareDifference({1, 3, 3, 5}, {3, 2}), 0.25);
+}
+
 TEST(ProteinStatistics, RunsAndCompositions) {
   EXPECT_EQ(LongestRun(""), 0);
   EXPECT_EQ(LongestRun("AACCCA"), 3);

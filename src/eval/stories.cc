@@ -77,16 +77,13 @@ class StoriesTask : public Task {
     verdict["ends_in_eos"] = ended ? 1 : 0;
     verdict["length"] = static_cast<double>(length);
     if (judge_ == nullptr) return verdict;
-    const Likelihood likelihood = JudgeGenerated(*judge_, response.text, item.prompt);
-    verdict["judge_nll"] = likelihood.nll;
-    verdict["judge_tokens"] = likelihood.tokens;
-    verdict["judge_truncated"] = likelihood.is_truncated ? 1 : 0;
+    KeepLikelihood(JudgeGenerated(*judge_, response.text, item.prompt), "judge", verdict);
     return verdict;
   }
 
   std::vector<Figure> Summarise(std::span<const EvalRecord> records) const override {
     std::vector<Figure> figures;
-    AddPerplexity(records, figures);
+    AddPerplexity(records, "judge", figures);
     std::vector<std::vector<std::string>> texts;
     std::vector<double> repeated;
     std::vector<double> grams;
@@ -115,22 +112,6 @@ class StoriesTask : public Task {
   }
 
  private:
-  static void AddPerplexity(std::span<const EvalRecord> records, std::vector<Figure>& figures) {
-    std::vector<Likelihood> judged;
-    double truncated = 0;
-    for (const EvalRecord& record : records) {
-      const auto count = record.verdict.find("judge_tokens");
-      if (count == record.verdict.end() || count->second == 0) continue;
-      judged.push_back({.nll = record.verdict.at("judge_nll"), .tokens = static_cast<int>(count->second)});
-      truncated += record.verdict.at("judge_truncated");
-    }
-    const std::optional<Estimate> mean = NatsPerToken(judged);
-    if (!mean) return;
-    figures.push_back(FigureOf("judge_perplexity", ExpOf(*mean)));
-    figures.push_back(FigureOf("judge_nll_per_token", *mean));
-    figures.push_back({.name = "judge_truncated", .value = truncated, .is_detail = true});
-  }
-
   TaskSetup setup_;
   std::vector<std::string> openings_;
   std::unique_ptr<TextJudge> judge_;

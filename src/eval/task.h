@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyze/confidence.h"
 #include "analyze/result_log.h"
-#include "eval/confidence.h"
 #include "punt/model.h"
 #include "punt/sampler.h"
 #include "punt/spec.h"

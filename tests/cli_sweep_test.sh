@@ -47,6 +47,12 @@ sed -i -E 's/"calls":[0-9]+,"row_passes":[0-9]+,"tokens":[0-9]+,//' old/*/items.
 accepts $board --temperatures 0.1,0.7 --seeds 1-3 --out old --json
 [[ $out == *nfe_mean* && $out != *tokens_per_forward* && $out == *'"curve_aup": null'* ]] || fail "old records: $out"
 
+# ---- more runs than open files are allowed by default
+many="bench sudoku:size=4 --model $golden/llada --threads 1 --limit 1 --planners random --seeds 1-100"
+(ulimit -Sn 50; "$PUNT" $many --out many >out 2>err </dev/null) || fail "a hundred runs under a soft limit: $(cat err)"
+(ulimit -n 100; "$PUNT" $many --out few >out 2>err </dev/null)
+[ $? -eq 2 ] && grep -q "100 runs need 164 open files, 100 are allowed" err || fail "under a hard limit: $(cat err)"
+
 # ---- several processes: the same but for the seconds
 for processes in 2 5; do
   accepts $board --temperatures 0.1,0.7 --seeds 1-3 --processes $processes --out parallel$processes

@@ -1,15 +1,36 @@
 #include "app/sweep_run.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <filesystem>
 
 #include "app/eval_report.h"
 #include "app/sweep_workers.h"
 #include "app/terminal.h"
+#include "base/check.h"
 
 namespace punt {
+namespace {
 
 namespace fs = std::filesystem;
+
+constexpr rlim_t kOtherFiles = 64;
+
+/// Every folder of a sweep is locked by an open file.
+void AllowOpenFiles(std::size_t count) {
+  rlimit limit{};
+  const rlim_t needed = static_cast<rlim_t>(count) + kOtherFiles;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) return;
+  if (limit.rlim_max < needed) {
+    BadInput("{} runs need {} open files, {} are allowed (ulimit -n); give shorter lists", count, needed,
+             limit.rlim_max);
+  }
+  limit.rlim_cur = needed;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+}  // namespace
 
 EvalFlags SweepPlan::FlagsOf(const SweepPoint& point) const {
   EvalFlags flags = eval;
@@ -43,6 +64,7 @@ void JobRunner::Prepare(std::size_t index) {
 }
 
 SweepRecords::SweepRecords(const SweepPlan& plan, const EvalSetup& setup) : plan_(plan), setup_(setup) {
+  if (!plan.out.empty()) AllowOpenFiles(plan.points.size());
   std::vector<std::string> ids;
   for (std::size_t i = 0; i < setup.count; ++i) ids.push_back(setup.task->Item(i).id);
   for (const SweepPoint& point : plan.points) {

@@ -152,7 +152,7 @@ done
 accepts bench --help
 [[ $out == *paper-text*Examples:*"punt bench "* ]] || fail "help of bench: $out"
 board="bench sudoku:size=4 --model $golden/llada --threads 1 --limit 3"
-refuses "unknown preset 'nobody'; valid: paper-text, paper-protein" $board --preset nobody
+refuses "unknown preset 'nobody'; valid: baselines, paper-text, paper-protein" $board --preset nobody
 refuses "--planners and --preset exclude each other" $board --preset every --planners random
 refuses "unknown planner 'nobody'" $board --planners "random;nobody"
 refuses "--model is missing" bench sudoku --planners random

@@ -26,7 +26,7 @@ const fs::path kSource = fs::path(PUNT_SOURCE_DIR) / "src";
 // Lowest first. Layers on one level do not see each other.
 const std::map<std::string, int> kLevels = {{"base", 0},    {"weights", 1}, {"text", 2},   {"model", 3},
                                             {"denoise", 4}, {"plan", 5},    {"sample", 5}, {"generate", 6},
-                                            {"analyze", 7}, {"eval", 8},    {"serve", 8},  {"app", 9}};
+                                            {"analyze", 7}, {"eval", 8},    {"serve", 9},  {"app", 10}};
 
 // Above the denoiser interface nothing knows of a model.
 const std::vector<std::string> kAboveTheLine = {"sample", "plan", "generate"};

@@ -16,6 +16,7 @@ namespace punt {
 /// A denoiser with the texts of its tokens. `name` is the full specification that opens it again.
 struct Model {
   std::string name;
+  std::string architecture = {};  // GGUF's general.architecture; empty for toys
   std::shared_ptr<const Denoiser> denoiser;
   std::shared_ptr<const Tokenizer> tokenizer;
   bool has_chat_template = false;

@@ -7,17 +7,6 @@
 #include "analyze/exactness_table.h"
 
 namespace punt {
-namespace {
-
-PlotSeries& SeriesOf(PlotPanel& panel, const std::string& name) {
-  const auto found = std::find_if(panel.series.begin(), panel.series.end(),
-                                  [&](const PlotSeries& series) { return series.name == name; });
-  if (found != panel.series.end()) return *found;
-  return panel.series.emplace_back(PlotSeries{.name = name, .points = {}});
-}
-
-}  // namespace
-
 std::vector<PlotPanel> TradeOffPanels(const ExactnessOptions& options, const ExactnessResults& results) {
   const std::vector<ExactnessJob> jobs = ExactnessJobs(options);
   std::vector<PlotPanel> panels;

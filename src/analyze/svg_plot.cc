@@ -30,6 +30,7 @@ constexpr std::string_view kDarkColours[] = {"#ff8c3a", "#58b4f0", "#3fd4a5", "#
                                              "#e6cf4d", "#9bd3ff", "#b9b9b9", "#c493e8"};
 constexpr int kColours = static_cast<int>(std::size(kLightColours));
 constexpr int kMarkers = 5;
+constexpr double kJustAbove = 1 + 1e-9;  // a power of ten may differ from the same number written out
 
 constexpr double kLeft = 64, kRight = 22, kTop = 34, kBottom = 46, kBandBelow = 26, kBandLeft = 46, kTitle = 30,
                  kLegendRow = 20;
@@ -50,7 +51,7 @@ class Scale {
 
  private:
   void MakeLog(const PlotAxis& axis, const std::vector<double>& values);
-  void MakeLinear(const std::vector<double>& values);
+  void MakeLinear(const PlotAxis& axis, std::vector<double> values);
 
   bool log_;
   bool has_band_ = false;
@@ -67,7 +68,8 @@ std::string TickLabel(double value) {
   if (value == 0) return "0";
   const double magnitude = std::fabs(value);
   if (magnitude >= 1e-3 && magnitude < 1e5) return fmt::format("{:g}", value);
-  return fmt::format("1e{}", static_cast<int>(std::lround(std::log10(magnitude))));
+  const int decade = static_cast<int>(std::floor(std::log10(magnitude * kJustAbove)));
+  return fmt::format("{:.3g}e{}", value / std::pow(10.0, decade), decade);
 }
 
 Scale::Scale(const PlotAxis& axis, const std::vector<double>& values, double from, double to)
@@ -75,7 +77,7 @@ Scale::Scale(const PlotAxis& axis, const std::vector<double>& values, double fro
   if (log_) {
     MakeLog(axis, values);
   } else {
-    MakeLinear(values);
+    MakeLinear(axis, values);
   }
 }
 
@@ -104,13 +106,15 @@ void Scale::MakeLog(const PlotAxis& axis, const std::vector<double>& values) {
   const int stride = (decades + 7) / 8;
   for (int decade = 0; decade <= decades; decade += stride) {
     const double value = std::pow(10.0, low_ + decade);
-    ticks_.push_back({value, TickLabel(value)});
+    if (!has_band_ || value > floor_ * kJustAbove)
+      ticks_.push_back({value, TickLabel(value)});  // the band has a label of its own
     if (decades > 2 || decade == decades) continue;
     for (double factor : {2.0, 5.0}) ticks_.push_back({factor * value, TickLabel(factor * value)});
   }
 }
 
-void Scale::MakeLinear(const std::vector<double>& values) {
+void Scale::MakeLinear(const PlotAxis& axis, std::vector<double> values) {
+  if (axis.zero) values.push_back(0);
   if (!values.empty()) {
     low_ = *std::min_element(values.begin(), values.end());
     high_ = *std::max_element(values.begin(), values.end());
@@ -130,7 +134,7 @@ void Scale::MakeLinear(const std::vector<double>& values) {
 }
 
 double Scale::At(double value) const {
-  if (log_ && value <= floor_) return band_;
+  if (has_band_ && value <= floor_) return band_;
   const double place = ((log_ ? std::log10(value) : value) - low_) / (high_ - low_);
   return from_ + place * (to_ - from_);
 }
@@ -260,6 +264,9 @@ void DrawPanel(std::string& out, const PlotPanel& panel, const Frame& frame, con
   }
 }
 
+/// Of an entry: marker, text and a gap. Letters are about 6.3 pixels wide at this size, none wider than 7.
+double LegendWidth(std::size_t letters) { return std::max(140.0, 7.0 * static_cast<double>(letters) + 26); }
+
 struct LegendEntry {
   std::string name;
   int style = 0;
@@ -279,6 +286,13 @@ void DrawLegend(std::string& out, const std::vector<LegendEntry>& entries, doubl
 }
 
 }  // namespace
+
+PlotSeries& SeriesOf(PlotPanel& panel, std::string_view name) {
+  const auto found = std::find_if(panel.series.begin(), panel.series.end(),
+                                  [&](const PlotSeries& series) { return series.name == name; });
+  if (found != panel.series.end()) return *found;
+  return panel.series.emplace_back(PlotSeries{.name = std::string(name), .points = {}});
+}
 
 std::string EscapeXml(std::string_view text) {
   std::string out;
@@ -321,7 +335,9 @@ std::string RenderSvg(std::span<const PlotPanel> panels, std::string_view title,
   const int columns = std::clamp(layout.columns, 1, static_cast<int>(panels.size()));
   const int rows = (static_cast<int>(panels.size()) + columns - 1) / columns;
   const double width = columns * layout.panel_width;
-  const int per_row = std::max(1, static_cast<int>(width / 150));
+  std::size_t longest = 0;
+  for (const LegendEntry& entry : legend) longest = std::max(longest, entry.name.size());
+  const int per_row = std::max(1, static_cast<int>((width - kLeft / 2) / LegendWidth(longest)));
   const int legend_rows = (static_cast<int>(legend.size()) + per_row - 1) / per_row;
   const double legend_top = kTitle + rows * layout.panel_height + kLegendRow / 2;
   const double height = legend_top + legend_rows * kLegendRow;

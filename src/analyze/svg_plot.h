@@ -37,7 +37,8 @@ struct PlotSeries {
 struct PlotAxis {
   std::string label;
   bool log = false;
-  double floor = 0;  // logarithmic axes only; must be positive there
+  double floor = 0;   // logarithmic axes only; must be positive there
+  bool zero = false;  // linear axes only: the range covers zero
 };
 
 struct PlotPanel {
@@ -46,6 +47,9 @@ struct PlotPanel {
   PlotAxis y;
   std::vector<PlotSeries> series;
 };
+
+/// The panel's series of that name; appended if there is none.
+PlotSeries& SeriesOf(PlotPanel& panel, std::string_view name);
 
 struct PlotLayout {
   int columns = 2;

@@ -1,5 +1,6 @@
 #include "analyze/svg_plot.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -119,6 +120,41 @@ TEST(SvgPlot, RefusesBadInput) {
   PlotPanel no_floor = Panel({{1, 1}});
   no_floor.y.floor = 0;
   EXPECT_THROW(RenderSvg({&no_floor, 1}, "title"), Error);
+}
+
+TEST(SvgPlot, TicksStayWithinThePanel) {
+  // The decade below the data is the floor itself, with and without a band.
+  for (const std::vector<PlotPoint>& points :
+       {std::vector<PlotPoint>{{1, 2e-6}, {2, 1e-3}}, std::vector<PlotPoint>{{1, 2e-6}, {2, 0}}}) {
+    PlotPanel panel{.title = "t", .x = {.label = "x"}, .y = {.label = "y", .log = true, .floor = 1e-6}, .series = {}};
+    SeriesOf(panel, "s").points = points;
+    const std::string svg = RenderSvg({&panel, 1}, "title");
+    EXPECT_EQ(svg.find(" 0.0H"), std::string::npos) << svg;  // a grid line at the top of the picture
+    const bool has_band = points.back().y == 0;
+    EXPECT_EQ(svg.find(">1e-6<") == std::string::npos, has_band);
+    EXPECT_EQ(svg.find(">≤1e-6<") != std::string::npos, has_band);
+    EXPECT_EQ(svg.find(">2e-6<") != std::string::npos, has_band);  // one decade: ticks between
+  }
+}
+
+TEST(SvgPlot, LinearAxesCoverZeroWhenAsked) {
+  for (bool zero : {false, true}) {
+    PlotPanel panel{.title = "t", .x = {.label = "x"}, .y = {.label = "y", .zero = zero}, .series = {}};
+    SeriesOf(panel, "s").points = {{7, 40}, {8, 42}};
+    EXPECT_EQ(RenderSvg({&panel, 1}, "title").find(">0</text>") != std::string::npos, zero);
+  }
+}
+
+TEST(SvgPlot, LongNamesHaveRoomInTheLegend) {
+  PlotPanel panel{.title = "t", .x = {.label = "x"}, .y = {.label = "y"}, .series = {}};
+  SeriesOf(panel, "a-rather-long-name-of-a-planner:key=value").points = {{1, 1}};
+  SeriesOf(panel, "b").points = {{1, 2}};
+  const std::string svg = RenderSvg({&panel, 1}, "title");
+  const auto place_of = [&](std::string_view name) {
+    const std::size_t end = svg.rfind("\" text-anchor=\"start\"", svg.find(fmt::format(">{}</text>", name)));
+    return svg.substr(svg.rfind("y=\"", end), 10);
+  };
+  EXPECT_NE(place_of("b"), place_of("a-rather-long-name-of-a-planner:key=value"));  // 460 pixels: not in one row
 }
 
 }  // namespace

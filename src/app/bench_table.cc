@@ -10,24 +10,28 @@ namespace punt {
 namespace {
 
 constexpr int kNarrowest = 20;
-constexpr int kWidest = 30;  // leaves the table within 80 columns
+constexpr int kWidest = 30;
+constexpr int kWidestWithTemperature = 25;
 
 }  // namespace
 
-int BenchPlannerWidth(std::span<const GridEntry> grid) {
+BenchColumns BenchColumnsOf(std::span<const GridEntry> grid, bool has_temperature) {
   int width = kNarrowest;
   for (const GridEntry& entry : grid) width = std::max(width, TextWidth(entry.planner));
-  return std::min(width, kWidest);
+  return {std::min(width, has_temperature ? kWidestWithTemperature : kWidest), has_temperature};
 }
 
-std::string BenchHeader(const TaskRow& task, int width) {
-  return fmt::format("{:<{}} {:>6} {:>6} {:>7}  {}", "planner", width, "NFE", "steps", "seconds", QualityTitle(task));
+std::string BenchHeader(const TaskRow& task, const BenchColumns& columns) {
+  return fmt::format("{:<{}} {}{:>6} {:>6} {:>7} {:>5}  {}", "planner", columns.planner,
+                     columns.has_temperature ? "   T " : "", "NFE", "steps", "seconds", "TPF", QualityTitle(task));
 }
 
-std::string BenchLine(const TaskRow& task, const BenchRow& row, int width) {
+std::string BenchLine(const TaskRow& task, const BenchRow& row, const BenchColumns& columns) {
   const EvalSummary& summary = row.summary;
-  const std::string line = fmt::format("{} {:>6.1f} {:>6.1f} {:>7.2f}", PadToWidth(row.entry.planner, width),
-                                       summary.nfe.value, summary.steps.value, summary.seconds);
+  const std::string line = fmt::format(
+      "{} {}{:>6.1f} {:>6.1f} {:>7.2f} {:>5}", PadToWidth(row.entry.planner, columns.planner),
+      columns.has_temperature ? fmt::format("{:>4} ", row.temperature) : "", summary.nfe.value, summary.steps.value,
+      summary.seconds, summary.work ? fmt::format("{:.2f}", summary.work->tokens_per_forward.value) : "");
   const std::optional<Figure> quality = QualityOf(task, summary);
   return quality ? fmt::format("{}  {}", line, WithInterval(quality->value, quality->ci95)) : line;
 }

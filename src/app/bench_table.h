@@ -8,9 +8,14 @@
 
 namespace punt {
 
-/// Without line feeds. `width` is that of the planner column; all lines fit 80 columns where it leaves room.
-int BenchPlannerWidth(std::span<const GridEntry> grid);
-std::string BenchHeader(const TaskRow& task, int width);
-std::string BenchLine(const TaskRow& task, const BenchRow& row, int width);
+struct BenchColumns {
+  int planner = 0;               // width
+  bool has_temperature = false;  // a column of them
+};
+
+/// Without line feeds; all lines fit 80 columns where the quality leaves room.
+BenchColumns BenchColumnsOf(std::span<const GridEntry> grid, bool has_temperature);
+std::string BenchHeader(const TaskRow& task, const BenchColumns& columns);
+std::string BenchLine(const TaskRow& task, const BenchRow& row, const BenchColumns& columns);
 
 }  // namespace punt

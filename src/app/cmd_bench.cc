@@ -1,140 +1,146 @@
-// punt bench: a task and a model, with one planner after the other; a table, and files to keep.
+// punt bench: a task and a model, with many planners, temperatures and seeds; a table, and files to keep.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 #include <memory>
-#include <optional>
 
+#include "app/bench_flags.h"
 #include "app/bench_table.h"
 #include "app/command.h"
-#include "app/comparison.h"
-#include "app/eval_report.h"
-#include "app/eval_setup.h"
+#include "app/dry_run.h"
+#include "app/sweep_progress.h"
 #include "app/terminal.h"
-#include "base/atomic_file.h"
 #include "base/check.h"
+#include "eval/bench_html.h"
 
 namespace punt {
 namespace {
 
 namespace fs = std::filesystem;
 
-struct BenchFlags {
-  EvalFlags eval;
-  std::string preset = "paper-text";
-  std::string planners;
-  std::string out;
-  bool json = false;
-  CLI::Option* preset_option = nullptr;
-  CLI::Option* planners_option = nullptr;
-};
-
-std::vector<GridEntry> ChosenGrid(const BenchFlags& flags) {
-  const bool is_list = flags.planners_option->count() > 0;
-  if (is_list && flags.preset_option->count() > 0) BadInput("--planners and --preset exclude each other");
-  std::vector<GridEntry> grid = is_list ? GridOf(ParsePlannerList(flags.planners)) : PlannerGrid(flags.preset);
-  if (flags.eval.score.empty()) return grid;
-  for (GridEntry& entry : grid) entry.score.clear();  // whoever asks for a score means all of them
-  return grid;
-}
-
-/// A planner of the grid, and where its records go.
-struct Entry {
-  GridEntry grid;
-  Configuration configuration;
-  std::unique_ptr<EvalLog> log;  // null: nowhere
-};
-
-/// Everything that can be wrong with a planner or its folder is told before the first of them runs.
-std::vector<Entry> OpenEntries(const BenchFlags& flags, const EvalSetup& setup, const std::vector<GridEntry>& grid) {
-  std::vector<Entry> entries;
-  for (const GridEntry& row : grid) {
-    MakeEvalRecipe(flags.eval, *setup.model, row.planner, row.score);
-    Entry& entry = entries.emplace_back(row, EvalConfiguration(flags.eval, setup, row.planner, row.score), nullptr);
-    if (flags.out.empty()) continue;
-    entry.log = std::make_unique<EvalLog>(fs::path(flags.out) / FolderName(row), entry.configuration);
-  }
-  return entries;
-}
-
-/// One planner's items; nothing after an interruption.
-std::optional<BenchRow> Measure(const BenchFlags& flags, const EvalSetup& setup, const Entry& entry) {
-  const std::string what = fmt::format("items, {}", entry.grid.planner);
-  const auto show = [&](std::size_t done) { ShowCount(done, setup.count, what); };
-  EvalJob job = MakeEvalJob(flags.eval, setup, entry.grid.planner, entry.grid.score);
-  job.log = entry.log.get();
-  job.on_progress = show;
-  std::optional<BenchRow> row = MeasurePlanner(entry.grid, job);
-  show(setup.count);
-  if (row && entry.log) {
-    const EvalReport report{.task = std::string(FindTask(flags.eval.task).name),
-                            .model = setup.model->name,
-                            .planner = entry.grid.planner,
-                            .configuration = entry.configuration,
-                            .summary = row->summary};
-    entry.log->WriteSummary(EvalJson(report, 2) + "\n");
-  }
-  return row;
-}
-
 /// What has been measured so far, so that a look into the folder shows it at any time.
-void WriteFiles(const fs::path& folder, const BenchReport& report) {
+void WriteFiles(const fs::path& folder, const BenchReport& report, const Configuration& configuration) {
   WriteFileAtomically((folder / "bench.json").string(), BenchJson(report));
   WriteFileAtomically((folder / "bench.md").string(), BenchMarkdown(report));
+  WriteFileAtomically((folder / "report.html").string(), BenchHtml(report, configuration));
   if (QualityOf(FindTask(report.task), report.rows.front().summary)) {
     WriteFileAtomically((folder / "bench.svg").string(), BenchSvg(report));
   }
 }
 
-std::string SamplingLine(const EvalFlags& flags, const Model& model) {
-  return fmt::format("temperature {}, top-p {}, seed {}, score {} unless the planner has its own",
-                     flags.proposal.temperature, flags.proposal.top_p, flags.seed, ScoreOf(flags, model, ""));
+std::string SamplingLine(const SweepPlan& plan, const Model& model) {
+  const bool has_one = plan.axes.seeds.size() == 1;
+  return fmt::format("temperature {}, top-p {}, {} {}, score {} unless the planner has its own",
+                     fmt::join(plan.axes.temperatures, " and "), plan.eval.proposal.top_p, has_one ? "seed" : "seeds",
+                     fmt::join(plan.axes.seeds, ", "), ScoreOf(plan.eval, model, ""));
 }
 
-int Run(const BenchFlags& flags) {
-  const TaskRow& task = FindTask(flags.eval.task);
-  CanonicalTaskSpec(flags.eval.task);
-  const std::vector<GridEntry> grid = ChosenGrid(flags);
-  if (flags.eval.model.empty()) BadInput("--model is missing");
-  const EvalSetup setup = OpenEval(flags.eval);
-  const std::vector<Entry> entries = OpenEntries(flags, setup, grid);
-  InstallInterruptHandlers();
-  BenchReport report{.task = std::string(task.name),
-                     .model = setup.model->name,
-                     .sampling = SamplingLine(flags.eval, *setup.model),
-                     .rows = {}};
-  const int width = BenchPlannerWidth(grid);
-  if (!flags.json) {
-    fmt::print("{}, {}: means of {} items\n{}\n{}\n", task.name, report.model, setup.count, report.sampling,
-               BenchHeader(task, width));
+/// What all points have in common, and the lists of what they have not.
+Configuration SweepConfiguration(const SweepPlan& plan, const EvalSetup& setup) {
+  const GridEntry& first = plan.points.front().entry;
+  Configuration configuration;
+  for (auto& [name, value] : EvalConfiguration(plan.eval, setup, first.planner, "")) {
+    if (name == "planner") continue;
+    if (name == "temperature") value = fmt::format("{}", fmt::join(plan.axes.temperatures, ", "));
+    if (name == "seed") value = fmt::format("{}", fmt::join(plan.axes.seeds, ", "));
+    if (!value.empty()) configuration.emplace_back(name, value);
   }
-  for (const Entry& entry : entries) {
+  configuration.emplace_back("items per seed", fmt::format("{}", setup.count));
+  if (plan.preset != nullptr) configuration.emplace_back("preset", plan.preset->name);
+  configuration.emplace_back("processes", fmt::format("{}", plan.processes));
+  configuration.emplace_back("threads", fmt::format("{}", ThreadCount(plan.eval.threads)));
+  configuration.emplace_back("program", "punt " PUNT_VERSION);
+  return configuration;
+}
+
+/// Rows as they are completed, in the order of the plan.
+class Output {
+ public:
+  Output(const BenchFlags& flags, const SweepPlan& plan, const EvalSetup& setup)
+      : flags_(flags), plan_(plan), task_(FindTask(plan.eval.task)), progress_(plan.points.size() * setup.count) {
+    report_ = {.task = std::string(task_.name),
+               .model = setup.model->name,
+               .sampling = SamplingLine(plan, *setup.model),
+               .rows = {}};
+    configuration_ = SweepConfiguration(plan, setup);
+    std::vector<GridEntry> grid;
+    for (const SweepPoint& point : plan.points) grid.push_back(point.entry);
+    columns_ = BenchColumnsOf(grid, plan.axes.temperatures.size() > 1);
+    if (flags.json) return;
+    fmt::print("{}, {}: means of {} items\n{}\n{}\n", task_.name, report_.model, setup.count * plan.axes.seeds.size(),
+               report_.sampling, BenchHeader(task_, columns_));
     std::fflush(stdout);
-    std::optional<BenchRow> row = Measure(flags, setup, entry);
-    if (!row) break;
-    report.rows.push_back(std::move(*row));
-    if (!flags.json) fmt::print("{}\n", BenchLine(task, report.rows.back(), width));
-    if (!flags.out.empty()) WriteFiles(flags.out, report);
   }
-  if (flags.json) fmt::print("{}", BenchJson(report));
-  if (report.rows.size() == grid.size()) return 0;
-  std::fflush(stdout);
-  fmt::print(stderr, "punt: interrupted after {} of {} planners{}\n", report.rows.size(), grid.size(),
-             flags.out.empty() ? "" : "; the same command goes on from there");
-  return kInterruptedExit;
+
+  void Update(const SweepRecords& records, std::size_t done) {
+    while (!is_complete() && records.IsComplete(report_.rows.size())) {
+      report_.rows.push_back(records.Row(report_.rows.size()));
+      progress_.Clear();
+      if (!flags_.json) fmt::print("{}\n", BenchLine(task_, report_.rows.back(), columns_));
+      std::fflush(stdout);
+      if (!plan_.out.empty()) WriteFiles(plan_.out, report_, configuration_);
+    }
+    if (!is_complete()) progress_.Show(done);
+  }
+
+  /// Returns the exit code.
+  int Finish() {
+    progress_.Clear();
+    if (flags_.json) fmt::print("{}", BenchJson(report_));
+    if (is_complete()) {
+      if (!flags_.json) fmt::print("{}\n", AupLine(report_));
+      return 0;
+    }
+    std::fflush(stdout);
+    fmt::print(stderr, "punt: interrupted after {} of {} rows{}\n", report_.rows.size(), plan_.rows(),
+               plan_.out.empty() ? "" : "; the same command goes on from there");
+    return kInterruptedExit;
+  }
+
+ private:
+  bool is_complete() const { return report_.rows.size() == plan_.rows(); }
+
+  const BenchFlags& flags_;
+  const SweepPlan& plan_;
+  const TaskRow& task_;
+  SweepProgress progress_;
+  BenchColumns columns_;
+  Configuration configuration_;
+  BenchReport report_;
+};
+
+int Run(const BenchFlags& flags) {
+  SweepPlan plan = flags.Plan();
+  if (flags.dry_run) {
+    fmt::print("{}", DryRun(plan, flags.json));
+    return 0;
+  }
+  if (plan.eval.model.empty()) BadInput("--model is missing");
+  if (flags.worker_threads > 0) return RunSweepWorker(std::move(plan));
+  const EvalSetup setup = OpenEval(plan.eval, {.generates = plan.processes == 1});
+  plan.ChooseScore(*setup.model);
+  SweepRecords records(plan, setup);
+  InstallInterruptHandlers();
+  Output output(flags, plan, setup);
+  RunSweep(plan, setup, records, [&](std::size_t done) { output.Update(records, done); });
+  return output.Finish();
 }
 
 std::string Footer() {
   std::string presets;
   for (const GridRow& row : PlannerGrids()) presets += fmt::format("  {:<14} {}\n", row.name, row.summary);
   return fmt::format(
-      "Presets:\n{}\nDIR gets bench.md (table), bench.svg (quality against NFE), bench.json, and a folder per planner "
-      "with the\nrecords of all items, as punt eval writes them. The same command goes on where an interrupted run "
-      "stopped.\nPlanners that are defined by a score (entropy-bound, threshold, ...) keep theirs unless --score is "
-      "given.\n\nExamples:\n"
+      "Presets:\n{}\nA preset named by --preset also decides how to sample where no flag does; --dry-run tells.\n"
+      "DIR gets report.html (plots and tables, opens in a browser), bench.md, bench.svg, bench.json, and a folder per "
+      "planner,\ntemperature and seed with the records of all items, as punt eval writes them. The same command goes "
+      "on where an "
+      "interrupted run\nstopped. Planners that are defined by a score (entropy-bound, threshold, ...) keep theirs "
+      "unless --score is given.\n\nExamples:\n"
       "  punt bench sudoku --model sudoku --preset every --limit 50 --out runs/sudoku\n"
-      "  punt bench stories --model stories --temperature 0.7 --top-p 0.9 --out runs/stories\n"
-      "  punt bench membrane --model membrane --preset paper-protein --temperature 0.8 --out runs/membrane\n"
+      "  punt bench stories --model stories --temperatures 0.1,0.7 --seeds 1-3 --processes 4 --out runs/stories\n"
+      "  punt bench membrane --model membrane --preset paper-protein --out runs/membrane\n"
+      "  punt bench --preset paper-text --dry-run\n"
       "  punt bench sudoku --model sudoku --planners \"punt:epsilon=0.01; top-k:k=2\" --json",
       presets);
 }
@@ -144,12 +150,7 @@ std::string Footer() {
 Runner AddBench(CLI::App& command) {
   const auto flags = std::make_shared<BenchFlags>();
   command.footer(Footer());
-  flags->eval.AddTo(command);
-  flags->preset_option =
-      command.add_option("--preset", flags->preset, "A list of planners: see below")->capture_default_str();
-  flags->planners_option = command.add_option("--planners", flags->planners, "SPEC;SPEC;... (see punt list planners)");
-  command.add_option("--out", flags->out, "Folder of tables, picture and records");
-  command.add_flag("--json", flags->json, "Print a JSON array");
+  flags->AddTo(command);
   return [flags] { return Run(*flags); };
 }
 

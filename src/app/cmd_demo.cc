@@ -79,9 +79,9 @@ int Run(const DemoFlags& flags) {
   Tell(flags, setup);
   if (WasInterrupted()) return kInterruptedExit;
   const std::vector<GridEntry> grid = DemoGrid();
-  const int width = BenchPlannerWidth(grid);
+  const BenchColumns columns = BenchColumnsOf(grid, false);
   fmt::print("\nThe same for {} {} and other planners. NFE counts all forward passes, tests too.\n{}\n", setup.count,
-             setup.count == 1 ? "story" : "stories", BenchHeader(task, width));
+             setup.count == 1 ? "story" : "stories", BenchHeader(task, columns));
   BenchRow reference, punt;
   for (const GridEntry& entry : grid) {
     std::fflush(stdout);
@@ -93,7 +93,7 @@ int Run(const DemoFlags& flags) {
     const std::optional<BenchRow> row = MeasurePlanner(entry, job);
     show(setup.count);
     if (!row) return kInterruptedExit;
-    fmt::print("{}\n", BenchLine(task, *row, width));
+    fmt::print("{}\n", BenchLine(task, *row, columns));
     if (entry.planner == kOneByOne) reference = *row;
     if (entry.planner == kLivePlanner) punt = *row;
   }

@@ -2,13 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <limits>
 #include <memory>
 #include <optional>
 
 #include "app/canvas_view.h"
 #include "app/command.h"
+#include "app/event_list.h"
 #include "app/generate_report.h"
 #include "app/options.h"
 #include "app/protein_request.h"
@@ -18,7 +18,6 @@
 #include "app/trace_file.h"
 #include "base/check.h"
 #include "generate/trace_pieces.h"
-#include "model/bundled_models.h"
 #include "punt/generator.h"
 #include "punt/model.h"
 
@@ -252,18 +251,7 @@ std::int64_t BatchSize(const GenerateFlags& flags, const Job& job) {
   return std::min(wanted, flags.samples);
 }
 
-/// Remembers events of a run for those who want them in order, run by run: they come when a batch is done.
-class EventList : public Observer {
- public:
-  void On(const TraceEvent& event) override { events_.push_back(event); }
-  void ReplayTo(Observer& observer) const {
-    for (const TraceEvent& event : events_) observer.On(event);
-  }
-
- private:
-  std::vector<TraceEvent> events_;
-};
-
+/// Whoever watches wants events in order, run by run: they come when a batch is done.
 std::vector<GenerateResult> GenerateTogether(const Job& job, std::size_t count) {
   std::vector<Canvas> canvases;
   for (std::size_t i = 0; i < count; ++i) canvases.push_back(CanvasOf(job, job.recipe.sample + i));

@@ -1,11 +1,7 @@
 // punt replay: a trace on the same screen as a live run.
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fstream>
-#include <iostream>
 #include <limits>
 #include <memory>
 
@@ -13,6 +9,7 @@
 #include "app/command.h"
 #include "app/options.h"
 #include "app/terminal.h"
+#include "app/trace_file.h"
 #include "base/check.h"
 #include "punt/trace.h"
 
@@ -28,14 +25,6 @@ struct ReplayFlags {
   CLI::Option* step_option = nullptr;
   CLI::Option* run_option = nullptr;
 };
-
-std::vector<TraceEvent> Read(const std::string& name) {
-  if (name == "-") return ReadTrace(std::cin, "<stdin>");
-  errno = 0;
-  std::ifstream in(name, std::ios::binary);
-  if (!in) BadInput("cannot read {}: {}", name, std::strerror(errno));
-  return ReadTrace(in, name);
-}
 
 /// The events of one run, if one was asked for.
 std::vector<TraceEvent> Select(std::vector<TraceEvent> events, const ReplayFlags& flags) {
@@ -69,7 +58,7 @@ void ShowStep(const std::vector<TraceEvent>& events, const ReplayFlags& flags, c
 int Run(const ReplayFlags& flags) {
   ViewOptions options = flags.view.Options(stdout, ViewKind::kPlain);
   options.delay_ms = static_cast<int>(std::lround(static_cast<double>(flags.view.delay_ms) / flags.speed));
-  const std::vector<TraceEvent> events = Select(Read(flags.trace), flags);
+  const std::vector<TraceEvent> events = Select(ReadTraceFile(flags.trace), flags);
   InstallInterruptHandlers();
   if (flags.step_option->count() > 0) {
     ShowStep(events, flags, options);

@@ -10,6 +10,7 @@
 #include "analyze/result_log.h"
 #include "app/command.h"
 #include "app/options.h"
+#include "app/request.h"
 #include "app/terminal.h"
 #include "base/check.h"
 #include "eval/data_file.h"

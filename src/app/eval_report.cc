@@ -25,6 +25,9 @@ std::vector<Figure> Lines(const EvalSummary& summary) {
   lines.push_back(FigureOf("nfe_mean", summary.nfe));
   lines.push_back(FigureOf("steps_mean", summary.steps));
   lines.push_back({.name = "seconds_mean", .value = summary.seconds});
+  for (const Figure& figure : CostFigures(summary)) {
+    if (!figure.is_detail) lines.push_back(figure);
+  }
   return lines;
 }
 
@@ -45,9 +48,11 @@ std::string EvalJson(const EvalReport& report, int indent) {
                  {"steps_mean", summary.steps.value},
                  {"steps_mean_ci95", IntervalJson(summary.steps.ci95)},
                  {"seconds_mean", summary.seconds}};
-  for (const Figure& figure : summary.figures) {
-    object[figure.name] = figure.value;
-    if (figure.ci95) object[figure.name + "_ci95"] = IntervalJson(*figure.ci95);
+  for (const std::vector<Figure>& figures : {summary.figures, CostFigures(summary)}) {
+    for (const Figure& figure : figures) {
+      object[figure.name] = figure.value;
+      if (figure.ci95) object[figure.name + "_ci95"] = IntervalJson(*figure.ci95);
+    }
   }
   object["notes"] = summary.notes;
   object["configuration"] = Json::object();

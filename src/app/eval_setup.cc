@@ -60,27 +60,32 @@ void EvalFlags::AddTo(CLI::App& command) {
   command.add_option("--device", device, "Device (see punt list devices)")->capture_default_str();
 }
 
-EvalSetup OpenEval(const EvalFlags& flags) {
-  EvalSetup setup{.judge = JudgeOf(flags)};
-  TaskSetup task{.data = flags.data,
+std::unique_ptr<Task> MakeEvalTask(const EvalFlags& flags, const EvalSetup& setup) {
+  TaskSetup task{.model = setup.model ? &*setup.model : nullptr,
+                 .data = flags.data,
                  .shots = flags.shots,
                  .judge = setup.judge.empty() ? "" : LocateModel(setup.judge).string(),
                  .seed = flags.seed,
                  .proposal = flags.proposal.Options(),
                  .threads = ThreadCount(flags.threads)};
+  if (flags.length > 0) task.length = static_cast<int>(flags.length);
+  return MakeTask(flags.task, task);
+}
+
+EvalSetup OpenEval(const EvalFlags& flags, const OpenOptions& options) {
+  EvalSetup setup{.judge = JudgeOf(flags)};
   if (flags.model.empty() && setup.judge.empty() && FindTask(flags.task).takes_judge) {
     BadInput("--reference needs --judge: its samples are what is judged");
   }
-  if (flags.length > 0) task.length = static_cast<int>(flags.length);
   if (!flags.model.empty()) {
-    setup.model = OpenModel(flags.model, {.compute = flags.compute, .device = flags.device});
-    PrintWarnings(setup.model->warnings);
+    setup.model =
+        OpenModel(flags.model, {.compute = flags.compute, .device = flags.device, .repack = options.generates});
+    if (options.warns) PrintWarnings(setup.model->warnings);
     // A toy model's passes are too small to be shared out.
     setup.session = {.banned_tokens = BannedTokens(ParseEosPolicy(flags.eos), setup.model->denoiser->info()),
                      .threads = setup.model->is_toy && flags.threads == 0 ? 1 : ThreadCount(flags.threads)};
-    task.model = &*setup.model;
   }
-  setup.task = MakeTask(flags.task, task);
+  setup.task = MakeEvalTask(flags, setup);
   setup.count = ItemCount(flags, *setup.task);
   return setup;
 }

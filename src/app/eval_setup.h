@@ -35,6 +35,9 @@ struct EvalFlags {
   void AddTo(CLI::App& command);
 };
 
+/// A file's name and content, for a configuration. A model is told by its size: reading gigabytes is no check.
+std::string FileIdentity(const std::string& path, bool is_large);
+
 /// A task, and the model that is to solve it, opened.
 struct EvalSetup {
   std::optional<Model> model;  // none: the task answers itself
@@ -48,8 +51,17 @@ struct EvalSetup {
 /// check. Empty for an empty path.
 std::string FileIdentity(const std::string& path, bool is_large);
 
+/// What opening is for. Whoever generates nothing need not prepare the weights; one of many says no warnings.
+struct OpenOptions {
+  bool generates = true;
+  bool warns = true;
+};
+
 /// Opens everything that the flags name, warnings printed. Throws Error.
-EvalSetup OpenEval(const EvalFlags& flags);
+EvalSetup OpenEval(const EvalFlags& flags, const OpenOptions& options = {});
+
+/// The task of the flags (another seed than at opening, say) for the setup's model, which it must not outlive.
+std::unique_ptr<Task> MakeEvalTask(const EvalFlags& flags, const EvalSetup& setup);
 
 /// `score`, or else that of the flags, or else the model's own.
 std::string ScoreOf(const EvalFlags& flags, const Model& model, const std::string& score);

@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <thread>
 
 #include "base/check.h"
-#include "model/bundled_models.h"
 
 namespace punt {
 namespace {
@@ -139,13 +137,6 @@ ViewOptions ViewFlags::Options(std::FILE* out, ViewKind otherwise) const {
     BadInput("--view must be one of auto, live, plain, none, got '{}'", view);
   }
   return options;
-}
-
-std::string DefaultModel() {
-  constexpr const char* kBundled = "stories";
-  return std::filesystem::exists(LocateModel(kBundled))
-             ? kBundled
-             : "toy:markov,length=64,vocab=8,seed=1,coupling=0.9,permute=true";
 }
 
 }  // namespace punt

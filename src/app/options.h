@@ -54,7 +54,4 @@ struct ViewFlags {
   ViewOptions Options(std::FILE* out, ViewKind otherwise) const;
 };
 
-/// The bundled model, or a toy where none came along.
-std::string DefaultModel();
-
 }  // namespace punt

@@ -1,10 +1,12 @@
 #include "app/request.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "app/glyphs.h"
 #include "app/options.h"
 #include "base/check.h"
+#include "model/bundled_models.h"
 #include "model/canvas_text.h"
 
 namespace punt {
@@ -58,6 +60,13 @@ std::vector<Token> BuildInfill(const CanvasRequest& request, const Model& model)
 }
 
 }  // namespace
+
+std::string DefaultModel() {
+  constexpr const char* kBundled = "stories";
+  return std::filesystem::exists(LocateModel(kBundled))
+             ? kBundled
+             : "toy:markov,length=64,vocab=8,seed=1,coupling=0.9,permute=true";
+}
 
 std::vector<InfillPart> ParseInfill(std::string_view text) {
   std::vector<InfillPart> parts;

@@ -12,6 +12,9 @@
 
 namespace punt {
 
+/// The bundled stories model, or a toy where none came along.
+std::string DefaultModel();
+
 struct CanvasRequest {
   std::string prompt;                  // may be empty: unconditional
   bool chat = false;                   // the prompt is a user's message, to be put into the model's template

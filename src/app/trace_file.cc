@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <iostream>
 #include <system_error>
 
 #include "base/check.h"
@@ -54,6 +55,14 @@ void TraceFile::Finish() {
   if (!partial_.empty()) fs::rename(partial_, target_, error);
   if (error) throw Error(ErrorCode::kFailed, fmt::format("cannot write {}: {}", name_, error.message()));
   is_finished_ = true;
+}
+
+std::vector<TraceEvent> ReadTraceFile(const std::string& name) {
+  if (name == "-") return ReadTrace(std::cin, "<stdin>");
+  errno = 0;
+  std::ifstream in(name, std::ios::binary);
+  if (!in) BadInput("cannot read {}: {}", name, std::strerror(errno));
+  return ReadTrace(in, name);
 }
 
 }  // namespace punt

@@ -33,4 +33,7 @@ class TraceFile : public Observer {
   bool is_finished_ = false;
 };
 
+/// All events of a file; - is the standard input. Throws Error naming it.
+std::vector<TraceEvent> ReadTraceFile(const std::string& name);
+
 }  // namespace punt

@@ -49,6 +49,7 @@ Model OpenNetwork(std::string_view name, const ModelOptions& options) {
                     // A shifted row stands for the position behind it; a shadow would have to see past itself.
                     .has_shadow_rows = !hyper.shift_logits};
   Model model{.name = std::string(name),
+              .architecture = hyper.architecture,
               .tokenizer = vocabulary.tokenizer,
               .has_chat_template = vocabulary.has_chat_template,
               .warnings = network->warnings()};

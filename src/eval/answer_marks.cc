@@ -34,6 +34,12 @@ std::string_view BeforeEnd(std::string_view text) {
   return text.substr(0, end);
 }
 
+std::string_view BeforeStops(std::string_view text, std::span<const std::string_view> stops) {
+  std::size_t end = text.size();
+  for (std::string_view stop : stops) end = std::min(end, text.find(stop));
+  return text.substr(0, end);
+}
+
 std::optional<std::string_view> TaggedAnswer(std::string_view text) {
   constexpr std::string_view kOpen = "<answer>";
   const std::size_t open = text.rfind(kOpen);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -9,6 +10,9 @@ namespace punt {
 
 /// The text before the first of the markers with which models end: <|eot_id|>, <|endoftext|>, <|im_end|>.
 std::string_view BeforeEnd(std::string_view text);
+
+/// The text before the first of the stops.
+std::string_view BeforeStops(std::string_view text, std::span<const std::string_view> stops);
 
 /// Between the last "<answer>" and the "</answer>" behind it (without one: all that follows), trimmed.
 std::optional<std::string_view> TaggedAnswer(std::string_view text);

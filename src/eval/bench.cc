@@ -9,6 +9,7 @@
 #include "analyze/markdown.h"
 #include "analyze/svg_plot.h"
 #include "base/check.h"
+#include "eval/aup.h"
 
 namespace punt {
 namespace {
@@ -49,43 +50,99 @@ std::string WithInterval(double value, const std::optional<Interval>& ci95) {
   return fmt::format("{} [{}, {}]", Number(value), Number(ci95->low), Number(ci95->high));
 }
 
+std::string CurveName(const BenchReport& report, const BenchRow& row) {
+  const bool has_several = std::any_of(report.rows.begin(), report.rows.end(),
+                                       [&](const BenchRow& other) { return other.temperature != row.temperature; });
+  return has_several ? fmt::format("{} (T {})", row.entry.family, row.temperature) : row.entry.family;
+}
+
+std::vector<CurveAup> AupOf(const BenchReport& report) {
+  if (FindTask(report.task).quality != kAccuracy) return {};
+  std::vector<std::pair<std::string, std::vector<AupPoint>>> curves;
+  double best = 0;
+  for (const BenchRow& row : report.rows) {
+    if (!row.summary.accuracy || !row.summary.work) return {};
+    const AupPoint point{row.summary.work->tokens_per_forward.value, 100 * row.summary.accuracy->value};
+    best = std::max(best, point.accuracy);
+    const std::string name = CurveName(report, row);
+    auto curve = std::find_if(curves.begin(), curves.end(), [&](const auto& c) { return c.first == name; });
+    if (curve == curves.end()) curve = curves.insert(curves.end(), {name, {}});
+    curve->second.push_back(point);
+  }
+  std::vector<CurveAup> result;
+  for (const auto& [name, points] : curves) result.push_back({name, AccuracyUnderParallelism(points, best)});
+  return result;
+}
+
+std::string AupLine(const BenchReport& report) {
+  const TaskRow& task = FindTask(report.task);
+  if (task.quality != kAccuracy) return fmt::format("AUP: none ({} is no accuracy)", QualityTitle(task));
+  std::string line;
+  for (const CurveAup& curve : AupOf(report)) {
+    line += fmt::format("{} {} {}", line.empty() ? "" : ";", curve.curve, Cost(curve.value));
+  }
+  return line.empty() ? "AUP: none (records without token counts)" : "AUP:" + line;
+}
+
 std::string BenchMarkdown(const BenchReport& report) {
   const TaskRow& task = FindTask(report.task);
   const std::size_t items = report.rows.empty() ? 0 : report.rows.front().summary.items;
-  std::string text = fmt::format("`{}`, {}: means of {} items, {}. Intervals of 95 %.\n\n", report.task, report.model,
-                                 items, report.sampling);
-  text += TableHead({"planner", "score", "NFE", "steps", "seconds", QualityTitle(task)});
+  std::string text = fmt::format("`{}`, {}: means of {} items, {}. Intervals of 95 %, items as units.\n\n", report.task,
+                                 report.model, items, report.sampling);
+  text += TableHead({"planner", "score", "T", "NFE", "base", "test", "calls", "steps", "row passes", "seconds",
+                     "tokens per forward", QualityTitle(task)});
   for (const BenchRow& row : report.rows) {
     const EvalSummary& summary = row.summary;
+    const std::optional<WorkSummary>& work = summary.work;
     const std::optional<Figure> quality = QualityOf(task, summary);
-    text += fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", row.entry.planner, row.entry.score,
-                        WithInterval(summary.nfe.value, summary.nfe.ci95), Cost(summary.steps.value),
-                        Number(summary.seconds), quality ? WithInterval(quality->value, quality->ci95) : "");
+    text += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", row.entry.planner,
+                        row.entry.score, row.temperature, WithInterval(summary.nfe.value, summary.nfe.ci95),
+                        Cost(summary.base_passes), Cost(summary.test_passes), work ? Cost(work->calls) : "",
+                        Cost(summary.steps.value), work ? Cost(work->row_passes) : "", Number(summary.seconds),
+                        work ? Number(work->tokens_per_forward.value) : "",
+                        quality ? WithInterval(quality->value, quality->ci95) : "");
   }
-  return text;
+  return text + "\n" + AupLine(report) + "\n";
 }
 
-std::string BenchJson(const BenchReport& report) {
-  Json list = Json::array();
-  for (const BenchRow& row : report.rows) {
-    const EvalSummary& summary = row.summary;
-    Json object = {{"task", report.task},
-                   {"model", report.model},
-                   {"family", row.entry.family},
-                   {"planner", row.entry.planner},
-                   {"score", row.entry.score},
-                   {"items", summary.items},
-                   {"nfe_mean", summary.nfe.value},
-                   {"nfe_mean_ci95", IntervalJson(summary.nfe.ci95)},
-                   {"steps_mean", summary.steps.value},
-                   {"seconds_mean", summary.seconds}};
-    if (summary.accuracy) {
-      object[kAccuracy] = summary.accuracy->value;
-      object[fmt::format("{}_ci95", kAccuracy)] = IntervalJson(summary.accuracy->ci95);
-    }
-    for (const Figure& figure : summary.figures) {
+namespace {
+
+void AddSummary(const EvalSummary& summary, Json& object) {
+  object["items"] = summary.items;
+  object["nfe_mean"] = summary.nfe.value;
+  object["nfe_mean_ci95"] = IntervalJson(summary.nfe.ci95);
+  object["steps_mean"] = summary.steps.value;
+  object["seconds_mean"] = summary.seconds;
+  if (summary.accuracy) {
+    object[kAccuracy] = summary.accuracy->value;
+    object[fmt::format("{}_ci95", kAccuracy)] = IntervalJson(summary.accuracy->ci95);
+  }
+  for (const std::vector<Figure>& figures : {summary.figures, CostFigures(summary)}) {
+    for (const Figure& figure : figures) {
       object[figure.name] = figure.value;
       if (figure.ci95) object[figure.name + "_ci95"] = IntervalJson(*figure.ci95);
+    }
+  }
+}
+
+}  // namespace
+
+std::string BenchJson(const BenchReport& report) {
+  const std::vector<CurveAup> areas = AupOf(report);
+  Json list = Json::array();
+  for (const BenchRow& row : report.rows) {
+    Json object = {{"task", report.task},          {"model", report.model},    {"family", row.entry.family},
+                   {"planner", row.entry.planner}, {"score", row.entry.score}, {"temperature", row.temperature}};
+    AddSummary(row.summary, object);
+    object["curve"] = CurveName(report, row);
+    object["curve_aup"] = nullptr;
+    for (const CurveAup& area : areas) {
+      if (area.curve == object["curve"]) object["curve_aup"] = area.value;
+    }
+    object["seeds"] = Json::array();
+    for (const BenchRun& run : row.runs) {
+      Json& seed = object["seeds"].emplace_back(Json{{"seed", run.seed}});
+      AddSummary(run.summary, seed);
     }
     list.push_back(std::move(object));
   }
@@ -101,10 +158,11 @@ std::string BenchSvg(const BenchReport& report) {
   for (const BenchRow& row : report.rows) {
     const std::optional<Figure> quality = QualityOf(task, row.summary);
     if (!quality) continue;
-    auto series = std::find_if(panel.series.begin(), panel.series.end(),
-                               [&](const PlotSeries& s) { return s.name == row.entry.family; });
+    const std::string name = CurveName(report, row);
+    auto series =
+        std::find_if(panel.series.begin(), panel.series.end(), [&](const PlotSeries& s) { return s.name == name; });
     if (series == panel.series.end()) {
-      panel.series.push_back({.name = row.entry.family, .line = true, .highlight = row.entry.family == kHighlighted});
+      panel.series.push_back({.name = name, .line = true, .highlight = row.entry.family == kHighlighted});
       series = panel.series.end() - 1;
     }
     PlotPoint point{.x = row.summary.nfe.value,

@@ -1,6 +1,7 @@
 // Planners side by side on one task: what each costs and how good what it makes is. Tables and a picture of them.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,9 +12,17 @@
 
 namespace punt {
 
+/// The same with one seed.
+struct BenchRun {
+  std::uint64_t seed = 0;
+  EvalSummary summary;
+};
+
 struct BenchRow {
   GridEntry entry;
-  EvalSummary summary;
+  double temperature = 1;
+  EvalSummary summary;              // over the items of all seeds
+  std::vector<BenchRun> runs = {};  // seed by seed
 };
 
 /// Runs the job's items and sums them up; nothing after a cancellation.
@@ -22,7 +31,7 @@ std::optional<BenchRow> MeasurePlanner(const GridEntry& entry, const EvalJob& jo
 struct BenchReport {
   std::string task;  // the name of its row
   std::string model;
-  std::string sampling;        // a line on temperature, seed and the like
+  std::string sampling;        // a line on seeds and the like
   std::vector<BenchRow> rows;  // in the order in which they were measured
 };
 
@@ -35,10 +44,26 @@ std::string QualityTitle(const TaskRow& task);
 /// "5.42 [4.54, 6.48]", or the value alone.
 std::string WithInterval(double value, const std::optional<Interval>& ci95);
 
+/// What belongs to one curve: the family, with the temperature where the report has several.
+std::string CurveName(const BenchReport& report, const BenchRow& row);
+
+/// Accuracy under parallelism (aup.h) of a curve.
+struct CurveAup {
+  std::string curve;
+  double value = 0;
+};
+
+/// In the order of the rows. Empty when the task's quality is no accuracy or a record does not say how many tokens it
+/// cost. The best accuracy is that of all rows.
+std::vector<CurveAup> AupOf(const BenchReport& report);
+
+/// One line: "AUP: punt 123.4, top-k 98.7", or why there is none.
+std::string AupLine(const BenchReport& report);
+
 /// What was run, and a Markdown table of costs and quality.
 std::string BenchMarkdown(const BenchReport& report);
 
-/// An array of objects, one per planner.
+/// An array of objects, one per row, with an object per seed in each.
 std::string BenchJson(const BenchReport& report);
 
 /// Quality against NFE, a line per family, intervals as bars. Throws Error when no quality was measured.

@@ -14,7 +14,10 @@ BenchRow Row(const std::string& family, const std::string& planner, double nfe, 
   BenchRow row{.entry = {family, planner}};
   row.summary.items = 10;
   row.summary.nfe = {nfe, {nfe - 1, nfe + 1}};
+  row.summary.base_passes = nfe / 3;
+  row.summary.test_passes = 2 * nfe / 3;
   row.summary.steps = {nfe / 2, {0, nfe}};
+  row.summary.work = WorkSummary{.calls = 3, .row_passes = 90, .tokens = 36, .tokens_per_forward = {36 / nfe, {}}};
   row.summary.accuracy = Estimate{accuracy, {accuracy - 0.1, accuracy + 0.05}};
   return row;
 }
@@ -42,8 +45,21 @@ TEST(PlannerGrids, HoldPlannersThatExist) {
       EXPECT_TRUE(folders.insert(FolderName(entry)).second) << "two planners in one folder: " << FolderName(entry);
     }
     EXPECT_GE(folders.size(), 20u) << row.name;
+    for (const GridTask& task : row.sampling().tasks) EXPECT_GT(task.items, 0u) << task.name;
   }
   EXPECT_THROW(PlannerGrid("nobody"), Error);
+}
+
+TEST(PlannerGrids, ThePapersShareOneScorePerModel) {
+  for (const char* name : {"paper-text", "paper-protein"}) {
+    for (const GridEntry& entry : PlannerGrid(name)) EXPECT_EQ(entry.score, "") << entry.planner;
+  }
+  EXPECT_EQ(FindGrid("paper-text").score("dream"), "neg-entropy");
+  EXPECT_EQ(FindGrid("paper-text").score("llada"), "margin");
+  EXPECT_EQ(FindGrid("paper-text").sampling().temperatures, (std::vector<double>{0.1, 0.7}));
+  EXPECT_EQ(FindGrid("paper-protein").sampling().temperatures, (std::vector<double>{0.8}));
+  EXPECT_EQ(PlannerGrid("paper-text").size(), 6u + 6 + 7 + 5);
+  EXPECT_EQ(PlannerGrid("paper-protein").size(), 7u + 7 + 5 + 6);
 }
 
 TEST(PlannerGrids, AListIsGroupedByName) {
@@ -77,8 +93,12 @@ TEST(Bench, QualityIsTheFigureThatTheTaskNames) {
 
 TEST(Bench, TheTableHasALinePerPlanner) {
   const std::string table = BenchMarkdown(Report());
-  EXPECT_NE(table.find("| planner | score | NFE | steps | seconds | accuracy |"), std::string::npos) << table;
-  EXPECT_NE(table.find("| `punt:epsilon=0.1` |  | 12 [11, 13] | 6 | 0 | 0.7 [0.6, 0.75] |"), std::string::npos)
+  EXPECT_NE(table.find("| planner | score | T | NFE | base | test | calls | steps | row passes | seconds | tokens per "
+                       "forward | accuracy |"),
+            std::string::npos)
+      << table;
+  EXPECT_NE(table.find("| `punt:epsilon=0.1` |  | 1 | 12 [11, 13] | 4 | 8 | 3 | 6 | 90 | 0 | 3 | 0.7 [0.6, 0.75] |"),
+            std::string::npos)
       << table;
   EXPECT_NE(table.find("means of 10 items"), std::string::npos) << table;
 }
@@ -92,6 +112,34 @@ TEST(Bench, ThePictureJoinsAFamilyInTheOrderOfItsPasses) {
   EXPECT_EQ(BenchSvg(report), svg) << "the order of measuring does not matter";
   for (BenchRow& row : report.rows) row.summary.accuracy.reset();
   EXPECT_THROW(BenchSvg(report), Error);
+}
+
+TEST(Bench, AupIsOfACurveAndOfAnAccuracy) {
+  BenchReport report = Report();
+  const std::vector<CurveAup> areas = AupOf(report);
+  ASSERT_EQ(areas.size(), 2u);
+  EXPECT_EQ(areas[0].curve, "top-k");
+  EXPECT_DOUBLE_EQ(areas[0].value, 0.9 * 90);
+  EXPECT_DOUBLE_EQ(areas[1].value, 1.8 * 80) << "ten points below the first: dropped";
+  EXPECT_EQ(AupLine(report), "AUP: top-k 81; punt 144");
+  report.rows[1].temperature = 0.5;
+  EXPECT_EQ(AupOf(report).size(), 3u) << "temperatures are curves of their own";
+  EXPECT_EQ(CurveName(report, report.rows[1]), "punt (T 0.5)");
+  report.rows[2].summary.work.reset();
+  EXPECT_TRUE(AupOf(report).empty()) << "a record from before tokens were counted";
+  EXPECT_NE(BenchJson(report).find("\"curve_aup\": null"), std::string::npos);
+  report.task = "stories";
+  EXPECT_EQ(AupLine(report), "AUP: none (judge perplexity is no accuracy)");
+}
+
+TEST(Bench, JsonHoldsEverySeed) {
+  BenchReport report = Report();
+  report.rows[0].runs = {{.seed = 4, .summary = report.rows[0].summary},
+                         {.seed = 9, .summary = report.rows[1].summary}};
+  const std::string json = BenchJson(report);
+  EXPECT_NE(json.find("\"seed\": 4"), std::string::npos);
+  EXPECT_NE(json.find("\"seed\": 9"), std::string::npos);
+  EXPECT_EQ(CountOf(json, "\"tokens_per_forward\""), 5u);
 }
 
 }  // namespace

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <numeric>
 
 #include "base/check.h"
+#include "eval/answer_marks.h"
 #include "eval/continuation.h"
 #include "eval/data_file.h"
 #include "eval/json_records.h"
@@ -15,7 +17,27 @@
 namespace punt {
 namespace {
 
+/// What an item asks a model.
+const std::string& AskedBy(const ScoreItem& item) { return item.asked.empty() ? item.prompt : item.asked; }
+
+/// An id that is a number; 0: it is none.
+std::int64_t NumberOf(const std::string& id) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), number);
+  return error == std::errc() && end == id.data() + id.size() ? number : 0;
+}
+
+std::vector<Shot> ShotsOfItems(const BenchmarkRow& row, const std::string& path) {
+  std::vector<Shot> shots;
+  const std::unique_ptr<Scorer> scorer = MakeScorer(FindScorer(row.scorer), path);
+  for (const ScoreItem& item : scorer->items()) {
+    if (NumberOf(item.id) >= row.first_shot) shots.push_back({.question = AskedBy(item), .answer = item.gold});
+  }
+  return shots;
+}
+
 std::vector<Shot> ReadShots(const BenchmarkRow& row, const std::string& path) {
+  if (row.shot_question.empty()) return ShotsOfItems(row, path);
   std::vector<Shot> shots;
   const std::string text = ReadDataFile(path);
   try {
@@ -43,22 +65,30 @@ class BenchmarkTask : public Task {
         shot_count_(static_cast<std::size_t>(params.Integer("shots"))) {
     if (setup.data.empty()) BadInput("--data is missing: {}", scorer_row_.data_help);
     scorer_ = MakeScorer(scorer_row_, setup.data);
-    if (shot_count_ > 0 && setup.shots.empty()) {
+    for (std::size_t i = 0; i < scorer_->items().size(); ++i) {
+      const std::int64_t number = NumberOf(scorer_->items()[i].id);
+      if (row.last_item == 0 || (number >= row.first_item && number <= row.last_item)) asked_.push_back(i);
+    }
+    if (asked_.empty()) {
+      BadInput("{}: no items with ids from {} to {}, which are the test's", setup.data, row.first_item, row.last_item);
+    }
+    if (setup_.shots.empty() && row.shot_question.empty()) setup_.shots = setup.data;
+    if (shot_count_ > 0 && setup_.shots.empty()) {
       BadInput("--shots is missing: worked examples in the format of the data; or give the task shots=0");
     }
-    if (!setup.shots.empty()) shots_ = ReadShots(row, setup.shots);
+    if (shot_count_ > 0) shots_ = ReadShots(row, setup_.shots);
     if (shots_.size() < shot_count_) {
-      BadInput("{}: {} worked examples, {} are asked for", setup.shots, shots_.size(), shot_count_);
+      BadInput("{}: {} worked examples, {} are asked for", setup_.shots, shots_.size(), shot_count_);
     }
   }
 
-  std::size_t size() const override { return scorer_->items().size(); }
+  std::size_t size() const override { return asked_.size(); }
   std::size_t usual_count() const override { return size(); }
 
   EvalItem Item(std::size_t index) const override {
-    const ScoreItem& given = scorer_->items()[index];
+    const ScoreItem& given = scorer_->items()[asked_[index]];
     EvalItem item{.id = given.id,
-                  .prompt = BenchmarkPrompt(row_, given.prompt, ShotsOf(index)),
+                  .prompt = BenchmarkPrompt(row_, AskedBy(given), ShotsOf(index)),
                   .canvas = {},
                   .reference = given.gold};
     item.canvas = ContinuationCanvas(
@@ -73,7 +103,7 @@ class BenchmarkTask : public Task {
   }
 
   Measurement Judge(std::size_t index, const EvalItem& item, const EvalResponse& response) override {
-    Measurement verdict = scorer_->Judge(index, response.text).values;
+    Measurement verdict = scorer_->Judge(asked_[index], response.text).values;
     verdict["length"] = static_cast<double>(Continuation(*setup_.model, item.canvas, response.tokens).size());
     return verdict;
   }
@@ -109,6 +139,7 @@ class BenchmarkTask : public Task {
   std::size_t shot_count_;
   std::unique_ptr<Scorer> scorer_;
   std::vector<Shot> shots_;
+  std::vector<std::size_t> asked_;  // items
 };
 
 }  // namespace
@@ -132,15 +163,10 @@ ParamRow ChatParam(std::string_view default_value) {
 std::string BenchmarkPrompt(const BenchmarkRow& row, std::string_view question, std::span<const Shot> shots) {
   std::string prompt;
   for (const Shot& shot : shots) {
-    prompt += fmt::format("{}{}{}{}{}\n\n", row.before, shot.question, row.between, row.space, shot.answer);
+    prompt +=
+        fmt::format("{}{}{}{}{}{}\n\n", row.before, shot.question, row.between, row.space, shot.answer, row.answer_end);
   }
   return prompt + fmt::format("{}{}{}", row.before, question, row.between);
-}
-
-std::string_view BeforeStops(std::string_view text, std::span<const std::string_view> stops) {
-  std::size_t end = text.size();
-  for (std::string_view stop : stops) end = std::min(end, text.find(stop));
-  return text.substr(0, end);
 }
 
 std::unique_ptr<Task> MakeBenchmark(const BenchmarkRow& row, const Params& params, const TaskSetup& setup) {

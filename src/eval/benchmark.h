@@ -4,6 +4,7 @@
 // Adding a benchmark: its scorer, and a file with the name of its task.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -20,24 +21,26 @@ struct Shot {
   std::string answer;
 };
 
-/// A prompt is a block for every shot, `before` question `between` `space` answer and a blank line, and then the same
-/// without the answer, for the model to continue.
+/// A prompt is a block for every shot, `before` question `between` `space` answer `answer_end` and a blank line, and
+/// then the same without the answer, for the model to continue.
 struct BenchmarkRow {
   std::string_view scorer;
   std::string_view before;
   std::string_view between;
   std::string_view space;
   std::span<const std::string_view> stops;  // the response ends before the first of them
-  std::string_view shot_question;           // members of a record of the shots
+  // Members of a record of the shots; empty: shots are items of the data, with the gold for an answer.
+  std::string_view shot_question;
   std::string_view shot_answer;
-  bool draws_shots = false;  // anew for every item, from the seed; else the first ones of the file
+  std::string_view answer_end = "";  // behind the answer of a shot
+  bool draws_shots = false;          // anew for every item, from the seed; else the first ones of the file
+  std::int64_t first_shot = 0;       // of shots that are items: the id of the first
+  std::int64_t first_item = 0;       // ids of the items that are asked; 0: all
+  std::int64_t last_item = 0;
   int usual_length = 256;
 };
 
 std::string BenchmarkPrompt(const BenchmarkRow& row, std::string_view question, std::span<const Shot> shots);
-
-/// The text before the first of the stops.
-std::string_view BeforeStops(std::string_view text, std::span<const std::string_view> stops);
 
 /// The parameters of a benchmark, with its own defaults.
 ParamRow ShotsParam(std::string_view default_count);

@@ -124,13 +124,5 @@ TEST_F(BenchmarkTest, SaysWhatIsMissing) {
   EXPECT_NE(error_of("gsm8k:shots=0").find("--data is missing"), std::string::npos);
 }
 
-TEST(BeforeStops, CutsAtTheFirstOfThem) {
-  const std::string_view stops[] = {"xx", "y"};
-  EXPECT_EQ(BeforeStops("abc", stops), "abc");
-  EXPECT_EQ(BeforeStops("a xx b y", stops), "a ");
-  EXPECT_EQ(BeforeStops("a y b xx", stops), "a ");
-  EXPECT_EQ(BeforeStops("y", stops), "");
-}
-
 }  // namespace
 }  // namespace punt

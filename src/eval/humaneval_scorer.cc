@@ -10,6 +10,7 @@
 #include <array>
 
 #include "base/check.h"
+#include "eval/answer_marks.h"
 #include "eval/json_records.h"
 #include "eval/program_judge.h"
 #include "eval/python_program.h"

@@ -9,6 +9,7 @@
 #include <array>
 
 #include "base/check.h"
+#include "eval/answer_marks.h"
 #include "eval/json_records.h"
 #include "eval/program_judge.h"
 #include "eval/python_program.h"
@@ -47,6 +48,7 @@ class MbppScorer : public Scorer {
         items_.push_back({.id = id,
                           .prompt = TextMember(item, {"text", "prompt"}),
                           .gold = item.contains("code") ? TextMember(item, {"code"}) : ""});
+        items_.back().asked = fmt::format("{} Your code should pass these tests:\n\n{}", items_.back().prompt, asserts);
         const std::string code = item.contains("test_setup_code") ? TextMember(item, {"test_setup_code"}) : "";
         checks_.push_back(fmt::format("\n{}{}\n{}", LinesMember(item, "test_imports"), code, asserts));
       } catch (const Error& error) {

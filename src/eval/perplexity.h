@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "eval/confidence.h"
+#include "analyze/confidence.h"
 #include "eval/task.h"
 #include "eval/text_judge.h"
 

@@ -31,12 +31,6 @@ std::vector<Fence> FindFences(std::string_view text) {
 
 }  // namespace
 
-std::string_view BeforeStops(std::string_view text, std::span<const std::string_view> stops) {
-  std::size_t end = text.size();
-  for (std::string_view stop : stops) end = std::min(end, text.find(stop));
-  return text.substr(0, end);
-}
-
 std::optional<std::string_view> FencedCode(std::string_view text, std::string_view wanted) {
   const std::vector<Fence> fences = FindFences(text);
   if (fences.empty()) return std::nullopt;

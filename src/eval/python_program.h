@@ -8,9 +8,6 @@
 
 namespace punt {
 
-/// The text before the first occurrence of any of `stops`.
-std::string_view BeforeStops(std::string_view text, std::span<const std::string_view> stops);
-
 /// Code between fences of three backticks: the first block that has `wanted` in it, or else the first block; without a
 /// closing fence it runs to the end. A response that goes on inside a block that its prompt has opened has a closing
 /// fence alone: then it is what stands before it. Nothing: no fences.

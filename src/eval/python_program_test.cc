@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "eval/answer_marks.h"
+
 namespace punt {
 namespace {
 

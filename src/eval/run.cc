@@ -33,6 +33,8 @@ std::optional<EvalResponse> Respond(const EvalJob& job, DenoiserSession* session
   record.base_passes = result.counters.base_passes;
   record.test_passes = result.counters.test_passes;
   record.steps = result.steps;
+  record.work =
+      Work{.calls = result.counters.calls, .row_passes = result.counters.row_passes, .tokens = result.committed};
   record.seconds = result.seconds;
   record.stop = Name(result.stop);
   std::string text = job.task->ResponseText(item, result.tokens);
@@ -41,37 +43,71 @@ std::optional<EvalResponse> Respond(const EvalJob& job, DenoiserSession* session
 
 }  // namespace
 
+ItemRunner::ItemRunner(const EvalJob& job) : job_(job) {
+  if (job.model == nullptr) return;
+  SessionOptions options = job.session;
+  const std::vector<Token> banned = job.task->BannedTokens();
+  options.banned_tokens.insert(options.banned_tokens.end(), banned.begin(), banned.end());
+  session_ = job.model->denoiser->NewSession(options);
+}
+
+std::optional<EvalRecord> ItemRunner::Run(std::size_t index) {
+  const EvalItem item = job_.task->Item(index);
+  EvalRecord record{.id = item.id, .prompt = item.prompt, .reference = item.reference};
+  const std::optional<EvalResponse> response = Respond(job_, session_.get(), index, item, record);
+  if (!response) return std::nullopt;
+  record.response = response->text;
+  record.verdict = job_.task->Judge(index, item, *response);
+  return ParseRecord(RecordLine(record));
+}
+
 std::vector<EvalRecord> RunItems(const EvalJob& job) {
-  std::unique_ptr<DenoiserSession> session;
-  if (job.model != nullptr) {
-    SessionOptions options = job.session;
-    const std::vector<Token> banned = job.task->BannedTokens();
-    options.banned_tokens.insert(options.banned_tokens.end(), banned.begin(), banned.end());
-    session = job.model->denoiser->NewSession(options);
-  }
+  ItemRunner runner(job);
   std::vector<EvalRecord> records;
   for (std::size_t index = 0; index < job.count && !IsCancelled(job); ++index) {
-    const EvalItem item = job.task->Item(index);
-    if (job.log != nullptr && job.log->resumed().contains(item.id)) {
-      records.push_back(job.log->resumed().at(item.id));
+    const std::string id = job.task->Item(index).id;
+    if (job.log != nullptr && job.log->resumed().contains(id)) {
+      records.push_back(job.log->resumed().at(id));
       continue;
     }
     if (job.on_progress) job.on_progress(records.size());
-    EvalRecord record{.id = item.id, .prompt = item.prompt, .reference = item.reference};
-    const std::optional<EvalResponse> response = Respond(job, session.get(), index, item, record);
-    if (!response) break;
-    record.response = response->text;
-    record.verdict = job.task->Judge(index, item, *response);
-    const std::string line = RecordLine(record);
-    if (job.log != nullptr) job.log->Add(line);
-    records.push_back(ParseRecord(line));  // as a resumed run will see it
+    std::optional<EvalRecord> record = runner.Run(index);
+    if (!record) break;
+    if (job.log != nullptr) job.log->Add(RecordLine(*record));
+    records.push_back(std::move(*record));
   }
   return records;
 }
 
+namespace {
+
+/// Nothing when a record does not say, or when there was no pass at all.
+std::optional<WorkSummary> SummariseWork(std::span<const EvalRecord> records) {
+  const double share = 1.0 / static_cast<double>(records.size());
+  WorkSummary summary;
+  std::vector<double> tokens;
+  std::vector<double> passes;
+  double sum = 0;
+  for (const EvalRecord& record : records) {
+    if (!record.work) return std::nullopt;
+    summary.calls += share * static_cast<double>(record.work->calls);
+    summary.row_passes += share * static_cast<double>(record.work->row_passes);
+    tokens.push_back(static_cast<double>(record.work->tokens));
+    summary.tokens += share * tokens.back();
+    passes.push_back(static_cast<double>(record.nfe()));
+    sum += passes.back();
+  }
+  if (sum == 0) return std::nullopt;
+  summary.tokens_per_forward = RatioOf(tokens, passes);
+  return summary;
+}
+
+}  // namespace
+
 EvalSummary Summarise(const Task& task, std::span<const EvalRecord> records) {
   Check(!records.empty(), "a summary of nothing");
   EvalSummary summary{.items = records.size(), .figures = task.Summarise(records), .notes = task.Notes()};
+  const double share = 1.0 / static_cast<double>(records.size());
   std::vector<double> nfe;
   std::vector<double> steps;
   std::int64_t judged = 0;
@@ -79,7 +115,9 @@ EvalSummary Summarise(const Task& task, std::span<const EvalRecord> records) {
   for (const EvalRecord& record : records) {
     nfe.push_back(static_cast<double>(record.nfe()));
     steps.push_back(record.steps);
-    summary.seconds += record.seconds / static_cast<double>(records.size());
+    summary.base_passes += share * static_cast<double>(record.base_passes);
+    summary.test_passes += share * static_cast<double>(record.test_passes);
+    summary.seconds += share * record.seconds;
     const auto verdict = record.verdict.find(kCorrect);
     if (verdict == record.verdict.end()) continue;
     ++judged;
@@ -87,8 +125,20 @@ EvalSummary Summarise(const Task& task, std::span<const EvalRecord> records) {
   }
   summary.nfe = MeanOf(nfe);
   summary.steps = MeanOf(steps);
+  summary.work = SummariseWork(records);
   if (judged > 0) summary.accuracy = ShareOf(correct, judged);
   return summary;
+}
+
+std::vector<Figure> CostFigures(const EvalSummary& summary) {
+  std::vector<Figure> figures = {{.name = "base_mean", .value = summary.base_passes, .is_detail = true},
+                                 {.name = "test_mean", .value = summary.test_passes, .is_detail = true}};
+  if (!summary.work) return figures;
+  figures.push_back({.name = "calls_mean", .value = summary.work->calls, .is_detail = true});
+  figures.push_back({.name = "row_passes_mean", .value = summary.work->row_passes, .is_detail = true});
+  figures.push_back({.name = "tokens_mean", .value = summary.work->tokens, .is_detail = true});
+  figures.push_back(FigureOf("tokens_per_forward", summary.work->tokens_per_forward));
+  return figures;
 }
 
 }  // namespace punt

@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,20 +25,47 @@ struct EvalJob {
   std::function<void(std::size_t done)> on_progress = {};  // before every item
 };
 
+/// Runs single items of a job, all in one session. Used by one thread; the job must outlive it. Knows nothing of logs.
+class ItemRunner {
+ public:
+  explicit ItemRunner(const EvalJob& job);
+
+  /// The record as it can be read back; nothing after a cancellation.
+  std::optional<EvalRecord> Run(std::size_t index);
+
+ private:
+  const EvalJob& job_;
+  std::unique_ptr<DenoiserSession> session_;  // null: the task makes its responses itself
+};
+
 /// The records of all items in order; fewer after a cancellation. Those in the log are taken from there.
 std::vector<EvalRecord> RunItems(const EvalJob& job);
+
+/// Means of what Work counts.
+struct WorkSummary {
+  double calls = 0;
+  double row_passes = 0;
+  double tokens = 0;
+  Estimate tokens_per_forward;  // all tokens over all passes
+};
 
 struct EvalSummary {
   std::size_t items = 0;
   std::optional<Estimate> accuracy;  // where the task says what is correct
   Estimate nfe;
+  double base_passes = 0;  // mean
+  double test_passes = 0;  // mean
   Estimate steps;
-  double seconds = 0;           // mean
-  std::vector<Figure> figures;  // the task's own
+  std::optional<WorkSummary> work;  // where all records say
+  double seconds = 0;               // mean
+  std::vector<Figure> figures;      // the task's own
   std::vector<std::string> notes;
 };
 
 /// `records` is not empty.
 EvalSummary Summarise(const Task& task, std::span<const EvalRecord> records);
+
+/// The costs besides nfe_mean, steps_mean and seconds_mean.
+std::vector<Figure> CostFigures(const EvalSummary& summary);
 
 }  // namespace punt

@@ -20,9 +20,10 @@
 namespace punt {
 
 struct ScoreItem {
-  std::string id;      // the data's own, or else the item's number from 0
-  std::string prompt;  // the question as the data has it
-  std::string gold;    // what would be right, for the record
+  std::string id;          // the data's own, or else the item's number from 0
+  std::string prompt;      // the question as the data has it
+  std::string gold;        // what would be right, for the record
+  std::string asked = "";  // what a model is asked, where that is more than the prompt
 };
 
 struct ScoreVerdict {
@@ -67,7 +68,8 @@ struct ProgramOptions {
 /// What a scorer is made from. The data need not outlive the making.
 struct ScorerSetup {
   std::string_view data;
-  ProgramOptions programs;
+  ProgramOptions programs = {};
+  std::string path = {};  // of the data, for what lies beside it
 };
 
 struct ScorerRow {

@@ -11,5 +11,6 @@ extern const ScorerRow kCountdownScorer;
 extern const ScorerRow kSudokuScorer;
 extern const ScorerRow kHumanEvalScorer;
 extern const ScorerRow kMbppScorer;
+extern const ScorerRow kIfevalScorer;
 
 }  // namespace punt

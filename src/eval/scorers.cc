@@ -10,8 +10,8 @@
 namespace punt {
 
 std::span<const ScorerRow> Scorers() {
-  static const ScorerRow kRows[] = {kGsm8kScorer,  kMathScorer,      kCountdownScorer,
-                                    kSudokuScorer, kHumanEvalScorer, kMbppScorer};
+  static const ScorerRow kRows[] = {kGsm8kScorer,     kMathScorer, kCountdownScorer, kSudokuScorer,
+                                    kHumanEvalScorer, kMbppScorer, kIfevalScorer};
   return kRows;
 }
 
@@ -28,11 +28,12 @@ const ScorerRow& FindScorer(std::string_view name) {
 std::unique_ptr<Scorer> MakeScorer(const ScorerRow& row, const std::string& data_path, const ProgramOptions& programs) {
   const std::string data = ReadDataFile(data_path);
   try {
-    std::unique_ptr<Scorer> scorer = row.make({data, programs});
+    std::unique_ptr<Scorer> scorer = row.make({.data = data, .programs = programs, .path = data_path});
     if (scorer->items().empty()) BadInput("there are no items");
     return scorer;
   } catch (const Error& error) {
-    BadInput("{}: {}", data_path, error.what());
+    const std::string message = error.what();  // some name the file already
+    BadInput("{}", message.starts_with(data_path) ? message : fmt::format("{}: {}", data_path, message));
   }
 }
 

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyze/confidence.h"
 #include "analyze/result_log.h"
-#include "eval/confidence.h"
 #include "punt/model.h"
 #include "punt/sampler.h"
 #include "punt/spec.h"
@@ -26,7 +26,7 @@
 namespace punt {
 
 struct EvalItem {
-  std::string id;
+  std::string id;             // decided by the data and the index, not by the seed
   std::string prompt;         // for the record
   std::vector<Token> canvas;  // masks are what is to be generated
   std::string reference;      // for the record: what would be right, where there is such a thing
@@ -39,6 +39,13 @@ struct EvalResponse {
   bool ended = false;  // of a task's own responses: with an end, not for want of room
 };
 
+/// What generating an item cost, besides its passes and steps.
+struct Work {
+  std::int64_t calls = 0;       // batches of passes that had to wait for one another
+  std::int64_t row_passes = 0;  // canvas rows that were computed
+  std::int64_t tokens = 0;      // committed by the planner
+};
+
 /// What is kept of a finished item.
 struct EvalRecord {
   std::string id;
@@ -49,6 +56,7 @@ struct EvalRecord {
   std::int64_t base_passes = 0;
   std::int64_t test_passes = 0;
   int steps = 0;
+  std::optional<Work> work = {};  // none: a response that the task made, or a record that does not say
   double seconds = 0;
   std::string stop;
 

@@ -13,6 +13,9 @@ extern const TaskRow kInfillRow;
 extern const TaskRow kGsm8kRow;
 extern const TaskRow kMathRow;
 extern const TaskRow kCountdownRow;
+extern const TaskRow kHumanEvalRow;
+extern const TaskRow kMbppRow;
+extern const TaskRow kIfevalRow;
 
 /// For `protein`, which asks the same of a model.
 std::span<const ParamRow> MembraneParams();

@@ -115,6 +115,23 @@ bool Graph::KeepsAttention() const {
          shape_.attention_layers.end();
 }
 
+bool Graph::EndsWithAllRows() const {
+  return !shape_.attention_layers.empty() && shape_.attention_layers.back() == hyper_.layers - 1 && shape_.rows() > 0;
+}
+
+/// A copy of the rows asked, to be read after the run. `x` has them alone already where `is_asked`.
+ggml_tensor* Graph::KeepRows(ggml_tensor* x, std::int64_t columns, bool is_asked) {
+  ggml_tensor* rows = ggml_cont_2d(context_, x, ggml_nelements(x) / columns, columns);
+  if (!is_asked) rows = ggml_get_rows(context_, rows, inputs_.asked);
+  ggml_set_output(rows);
+  side_effects_.push_back(rows);
+  return rows;
+}
+
+void Graph::LeaveLayer(ggml_tensor* output) {
+  if (shape_.keeps_states) state_maps_.back().output = KeepRows(output, output->ne[1], SelectsRows());
+}
+
 ggml_tensor* Graph::Asked(ggml_tensor* x) { return SelectsRows() ? ggml_get_rows(context_, x, inputs_.asked) : x; }
 
 ggml_tensor* Graph::Heads(ggml_tensor* x, std::int64_t heads) {
@@ -129,6 +146,12 @@ ggml_tensor* Graph::Rope(ggml_tensor* heads, bool of_queries) {
 }
 
 ggml_tensor* Graph::Attend(ggml_tensor* q, ggml_tensor* k, ggml_tensor* v) {
+  if (shape_.keeps_states) {
+    StateMap& states = state_maps_.emplace_back(StateMap{.layer = static_cast<int>(layer_)});
+    states.queries = KeepRows(q, q->ne[2], SelectsRows());
+    states.keys = KeepRows(k, k->ne[2], false);
+    states.values = KeepRows(v, v->ne[2], false);
+  }
   const bool selects = SelectsRows();
   ggml_tensor* all = nullptr;
   Run run;

@@ -44,6 +44,7 @@ struct GraphShape {
   std::vector<int> attention_layers;  // whose attention probabilities are kept, ascending
   bool fused_attention = false;       // one operation instead of three where probabilities are not kept
   bool keeps_experts = false;         // the experts chosen can be read after a run
+  bool keeps_states = false;          // so can the states of all layers at the rows asked
 
   bool operator==(const GraphShape&) const = default;
   std::int64_t columns() const;
@@ -124,13 +125,28 @@ class Graph {
     ggml_tensor* experts = nullptr;
   };
   const std::vector<ExpertMap>& expert_maps() const { return expert_maps_; }
-  /// Nodes that no result depends on: they write into KeyValues.
+  /// f32 [any, rows asked]: queries, keys and values as attention sees them, and what a layer puts out.
+  struct StateMap {
+    int layer = 0;
+    ggml_tensor* output = nullptr;
+    ggml_tensor* queries = nullptr;
+    ggml_tensor* keys = nullptr;
+    ggml_tensor* values = nullptr;
+  };
+  /// In the order of layers; empty unless the shape keeps them.
+  const std::vector<StateMap>& state_maps() const { return state_maps_; }
+  /// To be called with what the current layer made.
+  void LeaveLayer(ggml_tensor* output);
+  /// Whether the last layer computes more rows than were asked.
+  bool EndsWithAllRows() const;
+  /// Nodes that no result depends on: they write into KeyValues, or are states.
   const std::vector<ggml_tensor*>& side_effects() const { return side_effects_; }
 
  private:
   struct Run;  // neighbouring sequences of one shape
   bool SelectsRows() const;
   bool KeepsAttention() const;
+  ggml_tensor* KeepRows(ggml_tensor* x, std::int64_t columns, bool is_asked);
   ggml_tensor* AttendRun(const Run& run, ggml_tensor* q, ggml_tensor* k, ggml_tensor* v);
   ggml_tensor* JoinStored(const Run& run, ggml_tensor* fresh, ggml_tensor* stored);
   ggml_tensor* Input(ggml_type type, std::int64_t ne0, std::int64_t ne1, const char* name);
@@ -144,6 +160,7 @@ class Graph {
   GraphInputs inputs_;
   std::vector<AttentionMap> attention_maps_;
   std::vector<ExpertMap> expert_maps_;
+  std::vector<StateMap> state_maps_;
   std::vector<ggml_tensor*> side_effects_;
   std::map<std::pair<ggml_tensor*, bool>, LaidOut> laid_out_;  // by rows, and for blocks or not
   std::int64_t layer_ = -1;

@@ -43,6 +43,7 @@ struct Built {
   ggml_tensor* output = nullptr;
   std::vector<Graph::AttentionMap> maps;
   std::vector<Graph::ExpertMap> expert_maps;
+  std::vector<Graph::StateMap> state_maps;
 };
 
 /// Graphs of one kind, the latest ones kept, on memory that they share.
@@ -163,6 +164,7 @@ class NetworkRunner::Impl {
     for (const Sequence& s : sequences) shape.sequences.push_back(ShapeOf(s));
     shape.fused_attention = options_.fused_attention;
     shape.keeps_experts = options_.keeps_experts;
+    shape.keeps_states = options_.keeps_states && shape.rows() > 0;
     shape.attention_layers.assign(attention_layers.begin(), attention_layers.end());
     if (shape.rows() == 0 && attention_layers.empty()) return {};
     Built& built = bodies_.Prepare(shape, [this](const GraphShape& s) { return BuildBody(s); });
@@ -173,6 +175,7 @@ class NetworkRunner::Impl {
     if (!hidden.empty()) ggml_backend_tensor_get(built.output, hidden.data(), 0, hidden.size() * sizeof(float));
     if (attention != nullptr) *attention = ReadAttention(built);
     experts_ = ReadExperts(built);
+    states_ = ReadStates(built);
     return hidden;
   }
 
@@ -213,6 +216,7 @@ class NetworkRunner::Impl {
   }
 
   const std::vector<ChosenExperts>& experts() const { return experts_; }
+  const std::vector<LayerStates>& states() const { return states_; }
 
   std::size_t compute_bytes() const {
     std::size_t sum = bodies_.bytes() + heads_.bytes();
@@ -289,11 +293,10 @@ class NetworkRunner::Impl {
     for (std::int64_t layer = 0; layer < hyper.layers; ++layer) {
       graph.EnterLayer(layer);
       x = network_.architecture().layer(graph, x);
+      graph.LeaveLayer(x);
     }
     // A last layer whose attention is kept ran for all rows.
-    if (!shape.attention_layers.empty() && shape.attention_layers.back() == hyper.layers - 1 && shape.rows() > 0) {
-      x = ggml_get_rows(built->context.get(), x, graph.inputs().asked);
-    }
+    if (graph.EndsWithAllRows()) x = ggml_get_rows(built->context.get(), x, graph.inputs().asked);
     ggml_set_output(x);
     for (ggml_tensor* stored : graph.side_effects()) ggml_build_forward_expand(built->graph, stored);
     ggml_build_forward_expand(built->graph, x);
@@ -301,6 +304,7 @@ class NetworkRunner::Impl {
     built->inputs = graph.inputs();
     built->maps = graph.attention_maps();
     built->expert_maps = graph.expert_maps();
+    built->state_maps = graph.state_maps();
     return built;
   }
 
@@ -408,6 +412,19 @@ class NetworkRunner::Impl {
     return all;
   }
 
+  static std::vector<LayerStates> ReadStates(const Built& built) {
+    const auto read = [](const ggml_tensor* tensor) {
+      std::vector<float> values(static_cast<std::size_t>(ggml_nelements(tensor)));
+      ggml_backend_tensor_get(tensor, values.data(), 0, ggml_nbytes(tensor));
+      return values;
+    };
+    std::vector<LayerStates> all;
+    for (const Graph::StateMap& map : built.state_maps) {
+      all.push_back({map.layer, read(map.output), read(map.queries), read(map.keys), read(map.values)});
+    }
+    return all;
+  }
+
   const Network& network_;
   const NetworkRunnerOptions options_;
   std::unique_ptr<ggml_threadpool, ThreadpoolDelete> pool_;
@@ -416,6 +433,7 @@ class NetworkRunner::Impl {
   GraphStore bodies_;
   GraphStore heads_;
   std::vector<ChosenExperts> experts_;
+  std::vector<LayerStates> states_;
   std::vector<float> fetched_;  // logits from another device
 };
 
@@ -454,6 +472,8 @@ std::shared_ptr<const KeyValues> NetworkRunner::NewKeyValues(std::int64_t tokens
 }
 
 const std::vector<ChosenExperts>& NetworkRunner::experts() const { return impl_->experts(); }
+
+const std::vector<LayerStates>& NetworkRunner::states() const { return impl_->states(); }
 
 std::size_t NetworkRunner::compute_bytes() const { return impl_->compute_bytes(); }
 

@@ -47,10 +47,20 @@ struct ChosenExperts {
   std::vector<std::int32_t> values;
 };
 
+/// What one layer computed at the rows asked, sequence by sequence, [rows x any].
+struct LayerStates {
+  int layer = 0;
+  std::vector<float> output;   // [rows x D]
+  std::vector<float> queries;  // [rows x head_dim * H], after RoPE; keys and values with their own number of heads
+  std::vector<float> keys;
+  std::vector<float> values;
+};
+
 struct NetworkRunnerOptions {
   int threads = 1;
   bool fused_attention = true;
   bool keeps_experts = false;  // for tests of mixtures of experts: see experts()
+  bool keeps_states = false;   // for analyses: see states()
 };
 
 /// Mutable: one caller at a time. Results depend on the sequence alone: not on its batch, nor on threads.
@@ -78,6 +88,9 @@ class NetworkRunner {
 
   /// What the routers chose in the last call of Hidden, layer by layer; empty unless options.keeps_experts.
   const std::vector<ChosenExperts>& experts() const;
+
+  /// What the layers computed in the last call of Hidden; empty unless options.keeps_states.
+  const std::vector<LayerStates>& states() const;
 
   /// Bytes held for activations, and for keys and values.
   std::size_t compute_bytes() const;

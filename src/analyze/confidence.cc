@@ -1,4 +1,4 @@
-#include "eval/confidence.h"
+#include "analyze/confidence.h"
 
 #include <cmath>
 #include <numeric>

@@ -1,0 +1,73 @@
+#include "app/bench_flags.h"
+
+#include "base/check.h"
+
+namespace punt {
+namespace {
+
+constexpr std::int64_t kMostProcesses = 256;
+
+void RequireOne(bool has_first, bool has_second, const char* names) {
+  if (has_first && has_second) BadInput("{} exclude each other", names);
+}
+
+}  // namespace
+
+void BenchFlags::AddTo(CLI::App& app) {
+  command_ = &app;
+  eval.AddTo(app);
+  app.get_option("task")->required(false);  // a dry run of a preset needs none
+  grid.AddTo(app);
+  app.add_option("--temperatures", temperatures, "Several temperatures, each a row: 0.1,0.7");
+  app.add_option("--seeds", seeds, "Several seeds, pooled into one row: 1,2,3 or 1-3");
+  AddInteger(app, "--processes", processes, 1, kMostProcesses, "Processes that share the work and --threads")
+      ->default_str("1");
+  app.add_flag("--dry-run", dry_run, "Print what would be run; needs no model");
+  app.add_option("--out", out, "Folder of tables, picture, report and records");
+  app.add_flag("--json", json, "Print a JSON array");
+  AddInteger(app, kWorkerOption, worker_threads, 1, 1024, "")->group("");
+}
+
+void BenchFlags::TakeOverSampling(const GridRow& row, SweepPlan& plan) const {
+  const GridSampling sampling = row.sampling();
+  plan.preset = &row;
+  const bool has_temperatures = !Given("--temperature") && !Given("--temperatures") && !sampling.temperatures.empty();
+  if (has_temperatures) {
+    plan.axes.temperatures = sampling.temperatures;
+    plan.axes.names_temperature = true;
+  }
+  if (sampling.top_p && !Given("--top-p")) plan.eval.proposal.top_p = *sampling.top_p;
+  if (!sampling.eos.empty() && !Given("--eos")) plan.eval.eos = sampling.eos;
+  for (const GridTask& task : sampling.tasks) {
+    if (eval.task.empty() || task.name != FindTask(eval.task).name) continue;
+    if (task.length > 0 && !Given("--length")) plan.eval.length = task.length;
+    if (!task.all_items && !Given("--limit")) plan.eval.limit = static_cast<std::int64_t>(task.items);
+    if (task.only_hot && has_temperatures) plan.axes.temperatures = {sampling.temperatures.back()};
+  }
+}
+
+SweepPlan BenchFlags::Plan() const {
+  RequireOne(Given("--temperature"), Given("--temperatures"), "--temperature and --temperatures");
+  RequireOne(Given("--seed"), Given("--seeds"), "--seed and --seeds");
+  if (eval.task.empty() && !dry_run) BadInput("task is required (see punt bench --help)");
+  if (!eval.task.empty()) CanonicalTaskSpec(eval.task);
+  SweepPlan plan{.eval = eval, .out = out, .processes = static_cast<int>(processes)};
+  plan.axes = {.temperatures = {eval.proposal.temperature}, .seeds = {eval.seed}};
+  const std::vector<GridEntry> entries = grid.Chosen(!eval.score.empty());
+  if (Given("--preset")) TakeOverSampling(FindGrid(grid.preset), plan);
+  if (Given("--temperatures")) {
+    plan.axes.temperatures = ParseTemperatures(temperatures, "--temperatures");
+    plan.axes.names_temperature = true;
+  }
+  if (Given("--seeds")) {
+    plan.axes.seeds = ParseSeeds(seeds, "--seeds");
+    plan.axes.names_seed = true;
+  }
+  plan.points = SweepPoints(entries, plan.axes);
+  plan.eval.seed = plan.axes.seeds.front();
+  plan.eval.proposal.temperature = plan.axes.temperatures.front();
+  if (worker_threads > 0) plan.eval.threads = worker_threads;
+  return plan;
+}
+
+}  // namespace punt

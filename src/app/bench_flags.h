@@ -1,0 +1,37 @@
+// The flags of `punt bench`, and the sweep that they describe.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+
+#include "app/grid_flags.h"
+#include "app/sweep_run.h"
+
+namespace punt {
+
+struct BenchFlags {
+  EvalFlags eval;
+  GridFlags grid;
+  std::string temperatures;
+  std::string seeds;
+  std::string out;
+  std::int64_t processes = 1;
+  std::int64_t worker_threads = 0;  // not 0: this process works for another
+  bool dry_run = false;
+  bool json = false;
+
+  void AddTo(CLI::App& app);
+
+  /// Everything but the model is looked at: throws Error. A preset that was asked for by name decides how to sample
+  /// where the other flags say nothing.
+  SweepPlan Plan() const;
+
+ private:
+  bool Given(const std::string& option) const { return command_->count(option) > 0; }
+  void TakeOverSampling(const GridRow& preset, SweepPlan& plan) const;
+
+  const CLI::App* command_ = nullptr;
+};
+
+}  // namespace punt

@@ -1,0 +1,27 @@
+// Which planners are measured: a preset or a list. Shared by the commands that run many.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "eval/planner_grid.h"
+
+namespace punt {
+
+struct GridFlags {
+  std::string preset = "baselines";
+  std::string planners;
+  CLI::Option* preset_option = nullptr;
+  CLI::Option* planners_option = nullptr;
+
+  void AddTo(CLI::App& command);
+
+  /// Throws Error. With `one_score` no planner keeps a score of its own: whoever asks for a score means all of them.
+  std::vector<GridEntry> Chosen(bool one_score) const;
+};
+
+/// The presets, a line each, under a heading.
+std::string PresetHelp();
+
+}  // namespace punt

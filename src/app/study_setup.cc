@@ -1,0 +1,227 @@
+#include "app/study_setup.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "app/comparison.h"
+#include "app/eval_setup.h"
+#include "app/event_list.h"
+#include "app/request.h"
+#include "app/terminal.h"
+#include "base/check.h"
+#include "eval/data_file.h"
+#include "eval/stream.h"
+#include "punt/planner.h"
+
+namespace punt {
+namespace {
+
+constexpr std::size_t kUsualSamples = 8;
+constexpr std::int64_t kMostSamples = 1'000'000;
+constexpr std::size_t kQuickSamples = 2;
+constexpr std::int64_t kQuickLength = 24;
+
+/// The first and the last setting of every family.
+std::vector<GridEntry> EndsOf(const std::vector<GridEntry>& grid) {
+  std::vector<GridEntry> ends;
+  for (std::size_t i = 0; i < grid.size(); ++i) {
+    const bool is_first = i == 0 || grid[i - 1].family != grid[i].family;
+    const bool is_last = i + 1 == grid.size() || grid[i + 1].family != grid[i].family;
+    if (is_first || is_last) ends.push_back(grid[i]);
+  }
+  return ends;
+}
+
+std::vector<GridEntry> OpenGrid(const StudyFlags& flags, const DenoiserInfo& info) {
+  const bool is_named = flags.grid.planners_option->count() > 0 || flags.grid.preset_option->count() > 0;
+  std::vector<GridEntry> grid = is_named || flags.usual_planners.empty()
+                                    ? flags.grid.Chosen(!flags.score.empty())
+                                    : GridOf(ParsePlannerList(flags.usual_planners));
+  if (flags.quick) grid = EndsOf(grid);
+  for (GridEntry& entry : grid) {
+    if (entry.score.empty()) entry.score = flags.score.empty() ? info.default_score : flags.score;
+    MakeRecipe(entry.planner, entry.score, flags.proposal.Options(), info);  // told before the first of them runs
+  }
+  return grid;
+}
+
+std::vector<KindedPrompt> ReadPrompts(const StudyFlags& flags) {
+  if (flags.prompts.empty()) return {{"prompt", flags.prompt}};
+  if (flags.prompt_option->count() > 0) BadInput("--prompt and --prompts exclude each other");
+  try {
+    return ParsePrompts(ReadDataFile(flags.prompts));
+  } catch (const Error& error) {
+    BadInput("{}: {}", flags.prompts, error.what());
+  }
+}
+
+std::vector<StudyPrompt> OpenPrompts(const StudyFlags& flags, const Model& model) {
+  const DenoiserInfo& info = model.denoiser->info();
+  std::vector<StudyPrompt> prompts;
+  for (const KindedPrompt& given : ReadPrompts(flags)) {
+    CanvasRequest request{.prompt = given.prompt, .chat = flags.chat};
+    if (flags.length_option->count() > 0) {
+      request.length = flags.length;
+    } else if (flags.quick) {
+      request.length = std::min<std::int64_t>(kQuickLength, info.max_length);
+    }
+    try {
+      prompts.push_back({given.kind, Canvas(BuildCanvas(request, model), info.mask_token, info.vocab_size)});
+    } catch (const Error& error) {
+      if (flags.prompts.empty()) throw;
+      BadInput("{}: prompt {}: {}", flags.prompts, prompts.size() + 1, error.what());
+    }
+  }
+  return prompts;
+}
+
+Recipe RecipeOf(const StudyFlags& flags, const StudySetup& setup, const GridEntry& entry, std::uint64_t sample) {
+  Recipe recipe = MakeRecipe(entry.planner, entry.score, flags.proposal.Options(), setup.model.denoiser->info());
+  recipe.eos = ParseEosPolicy(flags.eos);
+  recipe.window = static_cast<int>(flags.window);
+  recipe.seed = flags.seed;
+  recipe.sample = sample;
+  return recipe;
+}
+
+Configuration ConfigurationOf(const StudyFlags& flags, const StudySetup& setup, std::string_view analysis) {
+  std::string canvases;
+  for (const StudyPrompt& prompt : setup.prompts) {
+    canvases += prompt.kind + ":";
+    for (Token token : prompt.canvas.tokens()) canvases += fmt::format(" {}", token);
+    canvases += "\n";
+  }
+  return {{"analysis", std::string(analysis)},
+          {"model", FileIdentity(setup.model.name, true)},
+          {"prompts", fmt::format("{} ({:016x})", setup.prompts.size(), HashText(canvases))},
+          {"seed", fmt::format("{}", flags.seed)},
+          {"temperature", fmt::format("{}", flags.proposal.temperature)},
+          {"top_p", fmt::format("{}", flags.proposal.top_p)},
+          {"top_k", fmt::format("{}", flags.proposal.top_k)},
+          {"convention", flags.proposal.convention},
+          {"score_on", flags.proposal.score_on},
+          {"eos", flags.eos},
+          {"window", fmt::format("{}", flags.window)},
+          {"compute", flags.compute}};
+}
+
+}  // namespace
+
+void StudyFlags::AddTo(CLI::App& command) {
+  constexpr std::int64_t kInt = std::numeric_limits<int>::max();
+  command.add_option("--model", model, "Bundled model, GGUF file, folder or toy:KIND,... (see punt list models)")
+      ->default_str("stories");
+  grid.AddTo(command);
+  command.add_option("--score", score, "Confidence score (see punt list scores); default: the model's own");
+  proposal.AddTo(command);
+  command.add_option("--eos", eos, "End-of-sequence tokens: none, deprioritise or forbid")->capture_default_str();
+  AddInteger(command, "--window", window, 0, kInt, "Fill blocks of so many positions left to right (0: one)");
+  length_option = AddInteger(command, "--length", length, 1, kInt,
+                             "Positions to generate; default: 128, or all that a small model takes");
+  AddInteger(command, "--samples", samples, 1, kMostSamples,
+             fmt::format("Sequences per planner, over the prompts in turn; default: one per prompt, at least {}",
+                         kUsualSamples));
+  prompt_option = command.add_option("--prompt", prompt, "Text to continue; default: none");
+  command.add_option("--prompts", prompts, "File of prompts: a line each, or JSON lines with kind and prompt");
+  command.add_flag("--chat", chat, "Prompts are messages: put them into the model's template");
+  AddSeed(command, "--seed", seed, "Seed of all random numbers");
+  AddInteger(command, "--threads", threads, 0, 1024, "Threads (0: all cores); never changes a result")
+      ->default_str("0");
+  AddCompute(command, compute);
+  command.add_option("--device", device, "Device (see punt list devices)")->capture_default_str();
+  command.add_option("--out", out, "Folder of records, tables and pictures")->required();
+  command.add_flag("--quick", quick,
+                   fmt::format("{} sequences of {} positions, two settings per planner, unless told otherwise",
+                               kQuickSamples, kQuickLength));
+  command.add_flag("--json", json, "Print the summary as JSON");
+}
+
+StudySetup OpenStudy(const StudyFlags& flags, std::string_view analysis) {
+  StudySetup setup;
+  setup.model =
+      OpenModel(flags.model.empty() ? DefaultModel() : flags.model, {.compute = flags.compute, .device = flags.device});
+  PrintWarnings(setup.model.warnings);
+  const DenoiserInfo& info = setup.model.denoiser->info();
+  setup.grid = OpenGrid(flags, info);
+  setup.prompts = OpenPrompts(flags, setup.model);
+  setup.samples = flags.samples > 0 ? static_cast<std::size_t>(flags.samples)
+                  : flags.quick     ? kQuickSamples
+                                    : std::max(kUsualSamples, setup.prompts.size());
+  // A toy model's passes are too small to be shared out.
+  setup.session = {.banned_tokens = BannedTokens(ParseEosPolicy(flags.eos), info),
+                   .threads = setup.model.is_toy && flags.threads == 0 ? 1 : ThreadCount(flags.threads)};
+  setup.configuration = ConfigurationOf(flags, setup, analysis);
+  setup.sampling = fmt::format("temperature {}, top-p {}, seed {}, {} positions", flags.proposal.temperature,
+                               flags.proposal.top_p, flags.seed, setup.prompts.front().canvas.masked_count());
+  return setup;
+}
+
+std::optional<StudyRecords> RunStudy(const StudyFlags& flags, const StudySetup& setup, const StudyJob& job) {
+  std::map<std::string, std::string> known;
+  StudyRecords records;
+  records.folder = std::make_unique<RecordFolder>(
+      flags.out, setup.configuration, "analysis",
+      [&](std::string_view line) { known.insert_or_assign(job.id_of(line), std::string(line)); });
+  const std::atomic<bool>& cancel = InstallInterruptHandlers();
+  const std::unique_ptr<DenoiserSession> session = setup.model.denoiser->NewSession(setup.session);
+  const std::size_t count = setup.grid.size() * setup.samples;
+  for (const GridEntry& entry : setup.grid) {
+    const std::string name = fmt::format("{} {}", CanonicalPlannerSpec(entry.planner), entry.score);
+    for (std::size_t sample = 0; sample < setup.samples; ++sample) {
+      const std::string id = fmt::format("{} {}", name, sample);
+      if (const auto found = known.find(id); found != known.end()) {
+        records.lines.push_back(found->second);
+        continue;
+      }
+      ShowCount(records.lines.size(), count, fmt::format("runs, {}", entry.planner));
+      const StudyPrompt& prompt = setup.prompts[sample % setup.prompts.size()];
+      EventList watcher;
+      const GenerateResult result = Generate(*session, prompt.canvas, RecipeOf(flags, setup, entry, sample),
+                                             {.observer = &watcher, .cancel = &cancel});
+      if (!WasInterrupted()) {
+        records.lines.push_back(job.measure({id, entry, sample, prompt, result, watcher.events()}));
+        records.folder->Add(records.lines.back());
+        continue;
+      }
+      ShowCount(count, count, "runs");
+      fmt::print(stderr, "punt: interrupted after {} of {} runs; the same command goes on from there\n",
+                 records.lines.size(), count);
+      return std::nullopt;
+    }
+  }
+  ShowCount(count, count, "runs");
+  return records;
+}
+
+void WriteStudyFile(const StudyFlags& flags, const RecordFolder& folder, const std::string& name,
+                    std::string_view text) {
+  folder.Write(name, text);
+  if (!flags.json) fmt::print("{}\n", (std::filesystem::path(flags.out) / name).string());
+}
+
+std::string StudyCommand(std::string_view analysis, const StudyFlags& flags, const StudySetup& setup) {
+  const ProposalFlags defaults;
+  std::string text = fmt::format("punt analyze {} --model {}", analysis, setup.model.name);
+  if (!flags.grid.planners.empty()) text += fmt::format(" --planners \"{}\"", flags.grid.planners);
+  if (flags.grid.preset_option->count() > 0) text += fmt::format(" --preset {}", flags.grid.preset);
+  const auto add = [&](bool is_given, const std::string& option) { text += is_given ? " " + option : ""; };
+  add(flags.quick, "--quick");
+  add(!flags.score.empty(), "--score " + flags.score);
+  add(flags.proposal.temperature != defaults.temperature, fmt::format("--temperature {}", flags.proposal.temperature));
+  add(flags.proposal.top_p != defaults.top_p, fmt::format("--top-p {}", flags.proposal.top_p));
+  add(flags.proposal.top_k != defaults.top_k, fmt::format("--top-k {}", flags.proposal.top_k));
+  add(flags.eos != "none", "--eos " + flags.eos);
+  add(flags.window != 0, fmt::format("--window {}", flags.window));
+  add(flags.length_option->count() > 0, fmt::format("--length {}", flags.length));
+  add(flags.samples > 0, fmt::format("--samples {}", flags.samples));
+  add(!flags.prompt.empty(), fmt::format("--prompt \"{}\"", flags.prompt));
+  add(!flags.prompts.empty(), "--prompts " + flags.prompts);
+  add(flags.chat, "--chat");
+  add(flags.seed != 0, fmt::format("--seed {}", flags.seed));
+  return fmt::format("{} --out {}", text, flags.out);
+}
+
+}  // namespace punt

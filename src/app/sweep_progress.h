@@ -1,0 +1,38 @@
+// A bar over a whole sweep, with a guess of the time that is left. On a terminal only.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+namespace punt {
+
+struct Progress {
+  std::size_t done = 0;
+  std::size_t count = 1;
+  std::size_t done_before = 0;  // by earlier runs: says nothing of the pace
+  double seconds = 0;           // of this run
+};
+
+/// "[=====     ] 12 of 200 items, about 3 min left", no wider than `columns`.
+std::string ProgressLine(const Progress& progress, int columns);
+
+/// Draws in one line of the standard error.
+class SweepProgress {
+ public:
+  explicit SweepProgress(std::size_t count);
+  void Show(std::size_t done);
+  /// For other output; the next Show draws anew.
+  void Clear();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool is_drawn_anywhere_;
+  bool is_drawn_ = false;
+  Progress progress_;
+  bool has_begun_ = false;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point last_ = {};
+};
+
+}  // namespace punt

@@ -1,0 +1,102 @@
+#include "eval/bench_html.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "analyze/markdown.h"
+#include "analyze/svg_plot.h"
+#include "eval/report_assets.h"
+
+namespace punt {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Nothing may be fetched, whatever a later change adds by mistake.
+constexpr const char* kPolicy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'";
+
+/// JSON for a script element, which ends at the first "</script" whatever the quotes say.
+std::string Data(const BenchReport& report) {
+  const TaskRow& task = FindTask(report.task);
+  const Json data = {
+      {"quality", {{"name", task.quality}, {"title", QualityTitle(task)}, {"less_is_better", task.less_is_better}}},
+      {"rows", Json::parse(BenchJson(report))}};
+  std::string text = data.dump();
+  for (std::size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at))
+    text.replace(at, 1, "\\u003c");
+  return text;
+}
+
+std::string Cells(const char* tag, const std::vector<std::string>& texts) {
+  std::string row = "<tr>";
+  for (const std::string& text : texts) row += fmt::format("<{0}>{1}</{0}>", tag, EscapeXml(text));
+  return row + "</tr>\n";
+}
+
+std::string Table(const BenchReport& report) {
+  const TaskRow& task = FindTask(report.task);
+  std::string html = "<div class=\"scroll\"><table class=\"figures\">\n<thead>" +
+                     Cells("th", {"planner", "score", "T", QualityTitle(task), "NFE", "base", "test", "calls", "steps",
+                                  "row passes", "seconds", "TPF", "items", "seeds"}) +
+                     "</thead>\n<tbody>\n";
+  for (const BenchRow& row : report.rows) {
+    const EvalSummary& summary = row.summary;
+    const std::optional<WorkSummary>& work = summary.work;
+    const std::optional<Figure> quality = QualityOf(task, summary);
+    html += Cells(
+        "td", {row.entry.planner, row.entry.score, fmt::format("{}", row.temperature),
+               quality ? WithInterval(quality->value, quality->ci95) : "",
+               WithInterval(summary.nfe.value, summary.nfe.ci95), Cost(summary.base_passes), Cost(summary.test_passes),
+               work ? Cost(work->calls) : "", Cost(summary.steps.value), work ? Cost(work->row_passes) : "",
+               Number(summary.seconds), work ? Number(work->tokens_per_forward.value) : "",
+               fmt::format("{}", summary.items), fmt::format("{}", row.runs.size())});
+  }
+  return html + "</tbody></table></div>\n";
+}
+
+std::string Plots() {
+  std::string html = "<div class=\"bar\"><div class=\"legend\" role=\"group\" aria-label=\"curves\"></div></div>\n";
+  html += "<div class=\"plots\">\n";
+  for (int i = 0; i < 3; ++i) {
+    html +=
+        "<figure><figcaption><label>against <select></select></label></figcaption>"
+        "<div class=\"canvas\"><canvas role=\"img\"></canvas></div></figure>\n";
+  }
+  return html + "</div>\n";
+}
+
+std::string Settings(const Configuration& configuration) {
+  std::string html = "<div class=\"scroll configuration\"><table>\n";
+  for (const auto& [name, value] : configuration) html += Cells("td", {name, value});
+  return html + "</table></div>\n";
+}
+
+}  // namespace
+
+std::string BenchHtml(const BenchReport& report, const Configuration& configuration) {
+  const TaskRow& task = FindTask(report.task);
+  const bool has_plots = std::any_of(report.rows.begin(), report.rows.end(),
+                                     [&](const BenchRow& row) { return QualityOf(task, row.summary).has_value(); });
+  std::string html = fmt::format(
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n<title>{}: planners compared</title>\n"
+      "<style>\n{}</style>\n</head>\n<body>\n<h1>{}: planners compared</h1>\n<p>{}; {}</p>\n",
+      kPolicy, EscapeXml(report.task), ReportStyle(), EscapeXml(report.task), EscapeXml(report.model),
+      EscapeXml(report.sampling));
+  html += has_plots ? Plots() : fmt::format("<p>No plots: {} was not measured.</p>\n", EscapeXml(QualityTitle(task)));
+  html += fmt::format(
+      "<h2>Figures</h2>\n<p>Means per item; intervals of 95 %, items of all seeds as units. NFE counts base and test "
+      "passes. TPF: tokens per forward pass.</p>\n<p>{}</p>\n{}<h2>Configuration</h2>\n{}",
+      EscapeXml(AupLine(report)), Table(report), Settings(configuration));
+  if (has_plots) {
+    html += fmt::format(
+        "<script type=\"application/json\" id=\"data\">{}</script>\n<script>\n{}</script>\n<script>\n{}</script>\n",
+        Data(report), ChartScript(), ReportScript());
+  }
+  return html + "</body>\n</html>\n";
+}
+
+}  // namespace punt

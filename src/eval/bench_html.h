@@ -1,0 +1,15 @@
+// A report of a bench as one HTML file: plots to point at, the table, and what was run. It opens from the disk, without
+// a network: everything is within it.
+#pragma once
+
+#include <string>
+
+#include "eval/bench.h"
+#include "eval/eval_log.h"
+
+namespace punt {
+
+/// `configuration` is shown as it is, a line each. Without a measured quality there are no plots.
+std::string BenchHtml(const BenchReport& report, const Configuration& configuration);
+
+}  // namespace punt

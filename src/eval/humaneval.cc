@@ -1,0 +1,31 @@
+// Task `humaneval`: Python functions to complete. The prompt is the head of the function; programs run in a sandbox.
+#include "eval/benchmark.h"
+#include "eval/task_rows.h"
+
+namespace punt {
+namespace {
+
+constexpr BenchmarkRow kBenchmark = {.scorer = "humaneval",
+                                     .before = "",
+                                     .between = "",
+                                     .space = "",
+                                     .stops = {},
+                                     .shot_question = "prompt",
+                                     .shot_answer = "canonical_solution",
+                                     .usual_length = 512};
+
+const ParamRow kParams[] = {ShotsParam("0"), ChatParam("false")};
+
+}  // namespace
+
+const TaskRow kHumanEvalRow = {
+    .name = "humaneval",
+    .summary = "complete Python functions, judged by their checks",
+    .data_help = "HumanEval.jsonl.gz of openai/human-eval",
+    .params = kParams,
+    .takes_data = true,
+    .takes_shots = true,
+    .quality = kAccuracy,
+    .make = [](const Params& params, const TaskSetup& setup) { return MakeBenchmark(kBenchmark, params, setup); }};
+
+}  // namespace punt

@@ -1,0 +1,31 @@
+// Task `ifeval`: follow instructions that a program can check.
+#include "eval/benchmark.h"
+#include "eval/task_rows.h"
+
+namespace punt {
+namespace {
+
+constexpr BenchmarkRow kBenchmark = {.scorer = "ifeval",
+                                     .before = "",
+                                     .between = "",
+                                     .space = "",
+                                     .stops = {},
+                                     .shot_question = "prompt",
+                                     .shot_answer = "response",
+                                     .usual_length = 512};
+
+const ParamRow kParams[] = {ShotsParam("0"), ChatParam("true")};
+
+}  // namespace
+
+const TaskRow kIfevalRow = {
+    .name = "ifeval",
+    .summary = "follow instructions that a program can check",
+    .data_help = "input_data.jsonl of google-research, with the folders punkt_english and langdetect beside it",
+    .params = kParams,
+    .takes_data = true,
+    .takes_shots = true,
+    .quality = kAccuracy,
+    .make = [](const Params& params, const TaskSetup& setup) { return MakeBenchmark(kBenchmark, params, setup); }};
+
+}  // namespace punt

@@ -1,0 +1,111 @@
+#include "eval/record_folder.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "analyze/result_log.h"
+#include "base/check.h"
+#include "eval/data_file.h"
+
+namespace punt {
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+std::string ConfigurationText(const Configuration& configuration) {
+  Json object = Json::object();
+  for (const auto& [name, value] : configuration) object[name] = value;
+  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string ValueIn(const Json& object, const std::string& name) {
+  return object.contains(name) && object[name].is_string() ? object[name].get<std::string>() : "nothing";
+}
+
+/// "seed is 1 there and 2 here"; empty when nothing differs.
+std::string Differences(const Json& there, const Json& here) {
+  std::vector<std::string> lines;
+  Json names = here;
+  names.update(there);
+  for (const auto& [name, unused] : names.items()) {
+    if (ValueIn(there, name) == ValueIn(here, name)) continue;
+    lines.push_back(fmt::format("{} is {} there and {} here", name, ValueIn(there, name), ValueIn(here, name)));
+  }
+  return fmt::format("{}", fmt::join(lines, "; "));
+}
+
+}  // namespace
+
+RecordFolder::RecordFolder(fs::path folder, const Configuration& configuration, std::string what,
+                           const std::function<void(std::string_view line)>& take)
+    : folder_(std::move(folder)), what_(std::move(what)) {
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  if (!fs::is_directory(folder_)) BadInput("cannot make the folder '{}'", folder_.string());
+  Lock();
+  try {
+    const fs::path config = folder_ / "config.json";
+    if (fs::exists(config)) {
+      const Json there = Json::parse(ReadDataFile(config.string()), nullptr, false);
+      if (!there.is_object()) BadInput("'{}' is no configuration", config.string());
+      const std::string differences = Differences(there, Json::parse(ConfigurationText(configuration)));
+      if (!differences.empty()) {
+        BadInput("'{}' holds another {}: {}; give another --out", folder_.string(), what_, differences);
+      }
+      TakeOver(take);
+    } else if (fs::exists(folder_ / "items.jsonl")) {
+      BadInput("'{}' holds items.jsonl without config.json; give another --out", folder_.string());
+    } else {
+      WriteFileAtomically(config.string(), ConfigurationText(configuration));
+    }
+  } catch (...) {
+    close(lock_);
+    throw;
+  }
+}
+
+RecordFolder::~RecordFolder() { close(lock_); }
+
+void RecordFolder::Lock() {
+  lock_ = open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (lock_ >= 0 && flock(lock_, LOCK_EX | LOCK_NB) == 0) return;
+  if (lock_ >= 0) close(lock_);
+  BadInput("'{}' is in use by another {}", folder_.string(), what_);
+}
+
+void RecordFolder::TakeOver(const std::function<void(std::string_view line)>& take) {
+  const fs::path path = folder_ / "items.jsonl";
+  if (!fs::exists(path)) return;
+  const std::string text = ReadDataFile(path.string());
+  const std::size_t whole = text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1;
+  int number = 0;
+  for (std::string_view line : SplitLines(std::string_view(text).substr(0, whole))) {
+    ++number;
+    try {
+      take(line);
+    } catch (const Error& error) {
+      BadInput("{}:{}: {}", path.string(), number, error.what());
+    }
+  }
+  if (whole < text.size()) fs::resize_file(path, whole);
+}
+
+void RecordFolder::Add(std::string_view line) {
+  const std::string path = (folder_ / "items.jsonl").string();
+  std::ofstream out(path, std::ios::binary | std::ios::app);
+  out << line << "\n" << std::flush;
+  if (!out) throw Error(ErrorCode::kFailed, fmt::format("cannot write to '{}'", path));
+}
+
+void RecordFolder::Write(const std::string& name, std::string_view text) const {
+  WriteFileAtomically((folder_ / name).string(), text);
+}
+
+}  // namespace punt

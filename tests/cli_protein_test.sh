@@ -16,6 +16,9 @@ refuses "cannot read 'nothing.fasta'" score protein --responses nothing.fasta
 : >empty.fasta
 refuses "empty.fasta: there are no sequences" score protein --responses empty.fasta
 refuses "empty.fasta: there are no sequences" score protein $designs --data empty.fasta
+gzip -c $fixtures/known.fasta >known.fasta.gz
+accepts score protein $designs --data known.fasta.gz
+[[ $out == *in_reference*0.5000* ]] || fail "gzip: $out"
 printf '>a\nMKV\n>b\nMKZV\n' >letters.fasta
 refuses "letters.fasta: record 'b': residue 3 is Z, none of the 20 amino acids" score protein --responses letters.fasta
 printf '>a\nMK V\n' >digits.fasta
@@ -140,6 +143,13 @@ accepts generate $esm2 --residues --length 60 --seed 4
 [[ $out =~ ^[ACDEFGHIKLMNPQRSTVWY]{60}$ ]] || fail "--residues: $out"
 accepts generate --model $golden/esm2 --threads 1 --length 8 --max-steps 1 --planner top-k:k=3 --format fasta
 [ "$(tail -n 1 out | tr -dc X)" = XXXXX ] && [[ $err == *"5 positions still masked"* ]] || fail "unfinished: $out $err"
+
+"$PUNT" generate $esm2 --length 120 --samples 100000 --batch 1 --format fasta >cut.fasta 2>err & pid=$!
+for i in $(seq 200); do [ -s cut.fasta ] && break; sleep 0.05; done
+kill -INT $pid
+wait $pid
+[ $? -eq 130 ] || fail "FASTA after SIGINT: exit code $?"
+accepts score protein --responses cut.fasta
 
 # ---- punt eval protein and infill
 accepts eval protein $esm2 --data $fixtures/known.fasta --length 20 --limit 2 --json --out evaluated

@@ -198,7 +198,8 @@ class ResultPrinter {
   void Print(const GenerateResult& result) {
     context_.text_end = job_.report.text_end + result.tokens.size() - job_.canvas.size();
     if (flags_.protein.is_fasta()) {
-      fmt::print("{}", Fasta(result));
+      // Half a protein is none; a limit that was asked for is another thing.
+      if (result.stop != StopReason::kCancelled) fmt::print("{}", Fasta(result));
     } else if (flags_.json) {
       const bool in_array = flags_.samples > 1;
       fmt::print("{}{}{}", in_array ? (printed_ == 0 ? "[" : ",\n ") : "", ResultJson(result, context_),

@@ -7,11 +7,11 @@ gsm8k="--data $fixtures/gsm8k.jsonl --responses $fixtures/gsm8k_responses.jsonl"
 
 accepts score --help
 [[ $out == *Examples:*"punt score "* ]] || fail "help of 'score' shows no example"
-for task in gsm8k "math, math500" countdown sudoku humaneval mbpp; do [[ $out == *"$task: "* ]] || fail "help does not name $task"; done
+for task in gsm8k "math, math500" countdown sudoku humaneval mbpp mt-bench; do [[ $out == *"$task: "* ]] || fail "help does not name $task"; done
 
 # ---- bad input: one line that names the file and the line
 refuses "task is required" score
-refuses "nothing scores 'nobody'; valid tasks: gsm8k, math, math500, countdown, sudoku, humaneval, mbpp" score nobody $gsm8k
+refuses "nothing scores 'nobody'; valid tasks: gsm8k, math, math500, countdown, sudoku, humaneval, mbpp, mt-bench" score nobody $gsm8k
 refuses "--data is missing: JSON lines with question and answer" score gsm8k --responses x
 refuses "--responses is missing" score gsm8k --data $fixtures/gsm8k.jsonl
 refuses "cannot read 'nothing.jsonl'" score gsm8k --data nothing.jsonl --responses x

@@ -1,8 +1,6 @@
 // punt score: judges responses that somebody has generated; needs no model.
 #include <fmt/format.h>
 
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -10,6 +8,8 @@
 
 #include "app/command.h"
 #include "app/eval_report.h"
+#include "app/score_files.h"
+#include "app/score_mt_bench.h"
 #include "app/score_protein.h"
 #include "app/terminal.h"
 #include "base/check.h"
@@ -20,7 +20,6 @@ namespace punt {
 namespace {
 
 using Json = nlohmann::ordered_json;
-namespace fs = std::filesystem;
 
 constexpr int kPipeColumns = 120;
 
@@ -34,47 +33,7 @@ struct ScoreCommand {
   std::optional<double> seconds;
   int jobs = 0;
   ProteinFlags protein;
-};
-
-/// Where records go as they come: DIR/items.jsonl, with DIR/summary.json at the end, or FILE.jsonl alone. A folder that
-/// holds anything else's records is refused; one of the same scoring is started over.
-class ScoreFiles {
- public:
-  ScoreFiles(const std::string& out, std::string configuration)
-      : is_file_(out.ends_with(".jsonl")),
-        folder_(is_file_ ? "" : out),
-        items_(is_file_ ? fs::path(out) : folder_ / "items.jsonl") {
-    if (!is_file_) ClaimFolder(configuration);
-    stream_.open(items_, std::ios::binary | std::ios::trunc);
-    if (!stream_) BadInput("cannot write '{}'", items_.string());
-  }
-
-  void Add(const std::string& line) {
-    stream_ << line << "\n" << std::flush;
-    if (!stream_) throw Error(ErrorCode::kFailed, fmt::format("cannot write to '{}'", items_.string()));
-  }
-
-  void Finish(const std::string& summary) const {
-    if (!is_file_) WriteFileAtomically((folder_ / "summary.json").string(), summary);
-  }
-
- private:
-  void ClaimFolder(const std::string& configuration) {
-    std::error_code error;
-    fs::create_directories(folder_, error);
-    if (!fs::is_directory(folder_)) BadInput("cannot make the folder '{}'", folder_.string());
-    const fs::path config = folder_ / "config.json";
-    const bool is_known = fs::exists(config) && ReadDataFile(config.string()) == configuration;
-    if (!is_known && (fs::exists(config) || fs::exists(items_))) {
-      BadInput("'{}' holds another evaluation; give another --out", folder_.string());
-    }
-    WriteFileAtomically(config.string(), configuration);
-  }
-
-  bool is_file_;
-  fs::path folder_;
-  fs::path items_;
-  std::ofstream stream_;
+  MtBenchCommand mt_bench;
 };
 
 Json IntervalJson(const Interval& interval) { return Json::array({interval.low, interval.high}); }
@@ -120,6 +79,15 @@ Responses ReadResponses(const std::string& path, const Scorer& scorer) {
   return responses;
 }
 
+int RunJudged(const ScoreCommand& command) {
+  MtBenchCommand judged = command.mt_bench;
+  judged.data = command.data;
+  judged.responses = command.responses;
+  judged.out = command.out;
+  judged.json = command.json;
+  return RunMtBench(judged);
+}
+
 int Run(const ScoreCommand& command) {
   if (command.task == kProteinTask) {
     return ScoreProteinCommand({.data = command.data,
@@ -127,6 +95,10 @@ int Run(const ScoreCommand& command) {
                                 .out = command.out,
                                 .json = command.json,
                                 .flags = command.protein});
+  }
+  if (command.task == kMtBench) return RunJudged(command);
+  if (const std::string flag = GivenMtBenchFlag(command.mt_bench); !flag.empty()) {
+    BadInput("{} is for {} alone", flag, kMtBench);
   }
   const ScorerRow& row = FindScorer(command.task);
   command.protein.RequireNone(command.task);
@@ -140,10 +112,7 @@ int Run(const ScoreCommand& command) {
   const Responses responses = ReadResponses(command.responses, *scorer);
   std::optional<ScoreFiles> files;
   if (!command.out.empty()) {
-    for (const std::string& input : {command.data, command.responses}) {
-      std::error_code error;
-      if (fs::equivalent(command.out, input, error)) BadInput("--out would overwrite '{}'", input);
-    }
+    for (const std::string& input : {command.data, command.responses}) CheckNotOverwritten(command.out, input);
     Json configuration = {{"score", row.name}, {"data", command.data}, {"responses", command.responses}};
     if (row.program_seconds > 0) configuration["time_limit"] = command.seconds.value_or(row.program_seconds);
     files.emplace(command.out, configuration.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
@@ -174,7 +143,7 @@ std::string Footer() {
                         row.response_help);
     for (const ScoreFigure& figure : row.figures) text += fmt::format("      {:<16} {}\n", figure.name, figure.help);
   }
-  return text + ProteinHelp() + R"(
+  return text + ProteinHelp() + MtBenchHelp() + R"(
 Responses are JSON lines, or one JSON array: {"id": ..., "response": "..."}. The id is the data's own or the item's
 number from 0; without one, the question says which item is meant, or else the order. Sample logs of
 lm-evaluation-harness are read as they are; docs/evaluation.md lists what else is.
@@ -190,6 +159,8 @@ Examples:
   punt score math500 --data math500.jsonl --responses answers.jsonl --out runs/math500 --json
   punt score humaneval --data HumanEval.jsonl.gz --responses samples.jsonl --out runs/humaneval
   punt score sudoku --data 4x4_test_sudoku.csv --responses sudoku_generations.json --out verdicts.jsonl
+  punt score mt-bench --data question.jsonl --responses answers.jsonl --references reference_answer/gpt-4.jsonl \
+    --judge-prompts judge_prompts.jsonl --write-requests requests.jsonl
   punt score protein --responses designs.fasta --data known.fasta --structures esmfold --judge esm2.gguf --out runs/p)";
 }
 
@@ -209,6 +180,7 @@ Runner AddScore(CLI::App& command) {
   command.add_flag("--unsandboxed", flags->unsandboxed, "Run programs with limits of time and memory alone");
   command.add_option("--time-limit", flags->seconds, "Seconds per program (default: humaneval 3, mbpp 10)")
       ->check(CLI::Range(0.1, 3600.0));
+  AddMtBenchOptions(command, flags->mt_bench);
   return [flags] { return Run(*flags); };
 }
 

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "eval/answer_marks.h"
 #include "eval/data_file.h"
+#include "eval/mt_bench.h"
 #include "eval/scorer_rows.h"
 
 namespace punt {
@@ -22,6 +23,7 @@ const ScorerRow& FindScorer(std::string_view name) {
     names.push_back(row.name);
     if (!row.alias.empty()) names.push_back(row.alias);
   }
+  names.push_back(kMtBench);
   BadInput("nothing scores '{}'; valid tasks: {}", name, fmt::join(names, ", "));
 }
 

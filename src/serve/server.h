@@ -18,15 +18,9 @@
 #include "punt/model.h"
 #include "serve/completion_request.h"
 #include "serve/scheduler.h"
+#include "serve/web_files.h"
 
 namespace punt {
-
-/// A file of the viewer.
-struct WebFile {
-  std::string_view path;  // "/viewer.css"
-  std::string_view type;
-  std::string_view bytes;
-};
 
 struct ServerOptions {
   std::string host = "127.0.0.1";
@@ -40,7 +34,7 @@ struct ServerOptions {
   bool log_prompts = false;
   std::string default_planner = "punt";
   SchedulerOptions scheduler;
-  std::span<const WebFile> web;
+  std::span<const WebFile> web = ViewerFiles();
 };
 
 /// Lines of JSON, one per request and event.

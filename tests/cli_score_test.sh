@@ -11,7 +11,7 @@ for task in gsm8k "math, math500" countdown sudoku humaneval mbpp mt-bench; do [
 
 # ---- bad input: one line that names the file and the line
 refuses "task is required" score
-refuses "nothing scores 'nobody'; valid tasks: gsm8k, math, math500, countdown, sudoku, humaneval, mbpp, mt-bench" score nobody $gsm8k
+refuses "nothing scores 'nobody'; valid tasks: gsm8k, math, math500, countdown, sudoku, humaneval, mbpp, ifeval, mt-bench" score nobody $gsm8k
 refuses "--data is missing: JSON lines with question and answer" score gsm8k --responses x
 refuses "--responses is missing" score gsm8k --data $fixtures/gsm8k.jsonl
 refuses "cannot read 'nothing.jsonl'" score gsm8k --data nothing.jsonl --responses x

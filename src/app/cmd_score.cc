@@ -80,6 +80,7 @@ Responses ReadResponses(const std::string& path, const Scorer& scorer) {
 }
 
 int RunJudged(const ScoreCommand& command) {
+  command.protein.RequireNone(command.task);
   MtBenchCommand judged = command.mt_bench;
   judged.data = command.data;
   judged.responses = command.responses;

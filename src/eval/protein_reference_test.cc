@@ -66,7 +66,10 @@ TEST(ProteinReference, WordsFindTheRelated) {
 }
 
 TEST(ProteinReference, CopiesAndPieces) {
-  ProteinReference reference({{"a", "MKVLAT"}, {"b", "MKXXXXGG"}});
+  ProteinReference reference({{"a", "MKVLAT"},
+                              {"b",
+                               "MKXX"
+                               "XXGG"}});
   EXPECT_EQ(reference.Nearest("MKVLAT").name, "a");
   EXPECT_TRUE(reference.Nearest("MKVLAT").is_copy);
   EXPECT_EQ(reference.Nearest("KVLA").identity, 1);  // all of it is in a, but it is not a

@@ -49,4 +49,19 @@ ParamRow ChatParam(std::string_view default_value);
 /// `params` has both. Throws Error naming the file that cannot be read.
 std::unique_ptr<Task> MakeBenchmark(const BenchmarkRow& row, const Params& params, const TaskSetup& setup);
 
+/// The row of a benchmark's task.
+template <const BenchmarkRow& kBenchmark>
+TaskRow BenchmarkTaskRow(std::string_view name, std::string_view summary, std::string_view data_help,
+                         std::span<const ParamRow> params) {
+  return {
+      .name = name,
+      .summary = summary,
+      .data_help = data_help,
+      .params = params,
+      .takes_data = true,
+      .takes_shots = true,
+      .quality = kAccuracy,
+      .make = [](const Params& values, const TaskSetup& setup) { return MakeBenchmark(kBenchmark, values, setup); }};
+}
+
 }  // namespace punt

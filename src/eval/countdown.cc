@@ -18,14 +18,8 @@ const ParamRow kParams[] = {ShotsParam("0"), ChatParam("true")};
 
 }  // namespace
 
-const TaskRow kCountdownRow = {
-    .name = "countdown",
-    .summary = "reach a number with given numbers, each used once",
-    .data_help = "JSON lines as countdown_cd3_test.jsonl of dllm-reasoning/d1",
-    .params = kParams,
-    .takes_data = true,
-    .takes_shots = true,
-    .quality = kAccuracy,
-    .make = [](const Params& params, const TaskSetup& setup) { return MakeBenchmark(kBenchmark, params, setup); }};
+const TaskRow kCountdownRow =
+    BenchmarkTaskRow<kBenchmark>("countdown", "reach a number with given numbers, each used once",
+                                 "JSON lines as countdown_cd3_test.jsonl of dllm-reasoning/d1", kParams);
 
 }  // namespace punt

@@ -20,14 +20,8 @@ const ParamRow kParams[] = {ShotsParam("4"), ChatParam("false")};
 
 }  // namespace
 
-const TaskRow kGsm8kRow = {
-    .name = "gsm8k",
-    .summary = "grade school mathematics, four worked examples",
-    .data_help = "test.jsonl of openai/grade-school-math; --shots: its train.jsonl",
-    .params = kParams,
-    .takes_data = true,
-    .takes_shots = true,
-    .quality = kAccuracy,
-    .make = [](const Params& params, const TaskSetup& setup) { return MakeBenchmark(kBenchmark, params, setup); }};
+const TaskRow kGsm8kRow =
+    BenchmarkTaskRow<kBenchmark>("gsm8k", "grade school mathematics, four worked examples",
+                                 "test.jsonl of openai/grade-school-math; --shots: its train.jsonl", kParams);
 
 }  // namespace punt

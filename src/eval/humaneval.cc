@@ -18,14 +18,8 @@ const ParamRow kParams[] = {ShotsParam("0"), ChatParam("false")};
 
 }  // namespace
 
-const TaskRow kHumanEvalRow = {
-    .name = "humaneval",
-    .summary = "complete Python functions, judged by their checks",
-    .data_help = "HumanEval.jsonl.gz of openai/human-eval",
-    .params = kParams,
-    .takes_data = true,
-    .takes_shots = true,
-    .quality = kAccuracy,
-    .make = [](const Params& params, const TaskSetup& setup) { return MakeBenchmark(kBenchmark, params, setup); }};
+const TaskRow kHumanEvalRow =
+    BenchmarkTaskRow<kBenchmark>("humaneval", "complete Python functions, judged by their checks",
+                                 "HumanEval.jsonl.gz of openai/human-eval", kParams);
 
 }  // namespace punt

@@ -18,14 +18,8 @@ const ParamRow kParams[] = {ShotsParam("0"), ChatParam("true")};
 
 }  // namespace
 
-const TaskRow kIfevalRow = {
-    .name = "ifeval",
-    .summary = "follow instructions that a program can check",
-    .data_help = "input_data.jsonl of google-research, with the folders punkt_english and langdetect beside it",
-    .params = kParams,
-    .takes_data = true,
-    .takes_shots = true,
-    .quality = kAccuracy,
-    .make = [](const Params& params, const TaskSetup& setup) { return MakeBenchmark(kBenchmark, params, setup); }};
+const TaskRow kIfevalRow = BenchmarkTaskRow<kBenchmark>(
+    "ifeval", "follow instructions that a program can check",
+    "input_data.jsonl of google-research, with the folders punkt_english and langdetect beside it", kParams);
 
 }  // namespace punt

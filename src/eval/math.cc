@@ -20,16 +20,10 @@ const ParamRow kParams[] = {ShotsParam("4"), ChatParam("false")};
 
 }  // namespace
 
-const TaskRow kMathRow = {
-    .name = "math",
-    .summary = "competition mathematics, four worked examples",
-    .data_help =
-        "test files of hendrycks/math, or MATH-500; --shots: JSON lines with problem and solution, the first ones are "
-        "used",
-    .params = kParams,
-    .takes_data = true,
-    .takes_shots = true,
-    .quality = kAccuracy,
-    .make = [](const Params& params, const TaskSetup& setup) { return MakeBenchmark(kBenchmark, params, setup); }};
+const TaskRow kMathRow = BenchmarkTaskRow<kBenchmark>(
+    "math", "competition mathematics, four worked examples",
+    "test files of hendrycks/math, or MATH-500; --shots: JSON lines with problem and solution, the first ones are "
+    "used",
+    kParams);
 
 }  // namespace punt

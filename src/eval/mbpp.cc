@@ -22,14 +22,8 @@ const ParamRow kParams[] = {ShotsParam("3"), ChatParam("false")};
 
 }  // namespace
 
-const TaskRow kMbppRow = {
-    .name = "mbpp",
-    .summary = "write Python programs, judged by three asserts each",
-    .data_help = "mbpp.jsonl of google-research; --shots: another file with worked examples",
-    .params = kParams,
-    .takes_data = true,
-    .takes_shots = true,
-    .quality = kAccuracy,
-    .make = [](const Params& params, const TaskSetup& setup) { return MakeBenchmark(kBenchmark, params, setup); }};
+const TaskRow kMbppRow =
+    BenchmarkTaskRow<kBenchmark>("mbpp", "write Python programs, judged by three asserts each",
+                                 "mbpp.jsonl of google-research; --shots: another file with worked examples", kParams);
 
 }  // namespace punt

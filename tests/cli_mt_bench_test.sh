@@ -25,6 +25,24 @@ accepts score mt-bench $bench --judgments $fixtures/mt_bench_judgments.jsonl --j
 accepts score mt-bench $bench --judgments $fixtures/mt_bench_judgments.jsonl
 [[ $out == "mt-bench, 3 ratings"*score*9.1667*turn_1*writing*8.7500* ]] && [[ $err == *"1 judgments have no rating"* ]] || fail "$out $err"
 
+# ---- a model's own answers: two turns each, resumed after a kill, judged as any other's
+printf '%s\n' '{"question_id": 81, "category": "writing", "turns": ["Hi", "Go on"]}' \
+  '{"question_id": 111, "category": "math", "turns": ["1+1", "and 2"]}' >questions.jsonl
+model="--model $PUNT_SOURCE_DIR/tests/golden/llada --threads 1 --planner top-k:k=4 --length 8"
+refuses "--data is missing" eval mt-bench $model
+refuses "has no chat template" eval mt-bench --model toy:markov,length=64,vocab=8 --length 8 --data questions.jsonl
+refuses "81, turn 1" eval mt-bench ${model/--length 8/--length 4000} --data questions.jsonl
+accepts eval mt-bench $model --data questions.jsonl --out answers
+[ "$(wc -l <answers/items.jsonl)" -eq 2 ] && grep -q '"question_id":81,.*"turns":\[".*",".*"\]' answers/items.jsonl || fail "answers: $(cat answers/items.jsonl)"
+sed 's/"seconds":[^}]*//g' answers/items.jsonl >whole
+printf '%s' "$(head -c -20 answers/items.jsonl)" >cut && cp cut answers/items.jsonl
+accepts eval mt-bench $model --data questions.jsonl --out answers
+sed 's/"seconds":[^}]*//g' answers/items.jsonl | cmp -s - whole || fail "resumed answers differ"
+refuses "seed is 0 there and 3 here" eval mt-bench $model --data questions.jsonl --out answers --seed 3
+accepts score mt-bench --data questions.jsonl --responses answers/items.jsonl --references $fixtures/mt_bench_references.jsonl \
+  --judge-prompts $fixtures/mt_bench_prompts.jsonl --write-requests own.jsonl
+[ "$(wc -l <own.jsonl)" -eq 4 ] || fail "requests about own answers: $(cat own.jsonl)"
+
 # ---- an endpoint
 command -v python3 >/dev/null || { echo "skipped the endpoint: no python3"; exit $((failures > 0)); }
 cat >server.py <<'PY'

@@ -5,10 +5,12 @@
 #include <optional>
 
 #include "app/command.h"
+#include "app/eval_mt_bench.h"
 #include "app/eval_report.h"
 #include "app/eval_setup.h"
 #include "app/terminal.h"
 #include "base/check.h"
+#include "eval/mt_bench.h"
 #include "eval/run.h"
 #include "punt/planner.h"
 
@@ -36,6 +38,10 @@ void RequireConsistent(const EvalCommand& command) {
 }
 
 int Run(const EvalCommand& command) {
+  if (command.eval.task == kMtBench) {
+    if (command.reference) BadInput("mt-bench has no reference");
+    return AnswerMtBench(command.eval, {.planner = command.planner, .out = command.out, .json = command.json});
+  }
   RequireConsistent(command);
   EvalSetup setup = OpenEval(command.eval);
   EvalReport report{.task = std::string(FindTask(command.eval.task).name),
@@ -78,7 +84,8 @@ Examples:
   punt eval sudoku:size=6 --model sudoku6.gguf --planner top-k:k=4 --limit 50 --json
   punt eval stories --model stories --temperature 0.7 --top-p 0.9 --out runs/stories
   punt eval stories --reference --judge stories15m --temperature 0.8
-  punt eval membrane --model membrane --data membrane.fasta --limit 20)";
+  punt eval membrane --model membrane --data membrane.fasta --limit 20
+  punt eval mt-bench --model llada-8b.gguf --data question.jsonl --length 1024 --out runs/mt-bench)";
 
 }  // namespace
 

@@ -7,11 +7,13 @@
 namespace punt {
 namespace {
 
+bool InTemplate(const ContinuationRequest& request) { return request.chat || !request.messages.empty(); }
+
 std::vector<Token> GivenTokens(const Model& model, const ContinuationRequest& request) {
-  if (request.chat) {
+  if (InTemplate(request)) {
     if (!model.has_chat_template) BadInput("{} has no chat template; give the task chat=false", model.name);
     const ChatMessage message{.role = "user", .content = std::string(request.prompt)};
-    return model.tokenizer->EncodeChat({&message, 1});
+    return model.tokenizer->EncodeChat(request.messages.empty() ? std::span(&message, 1) : request.messages);
   }
   std::vector<Token> tokens = model.tokenizer->Prefix();
   const std::vector<Token> prompt = model.tokenizer->Encode(request.prompt);
@@ -25,7 +27,7 @@ std::vector<Token> ContinuationCanvas(const Model& model, const ContinuationRequ
   const DenoiserInfo& info = model.denoiser->info();
   std::vector<Token> canvas = GivenTokens(model, request);
   if (CountMasks(model, canvas) > 0) BadInput("item {} holds a mask", request.id);
-  const std::vector<Token> suffix = request.chat ? std::vector<Token>{} : model.tokenizer->Suffix();
+  const std::vector<Token> suffix = InTemplate(request) ? std::vector<Token>{} : model.tokenizer->Suffix();
   const int given = static_cast<int>(canvas.size() + suffix.size());
   const int masks = request.length.value_or(std::min(request.usual_canvas, info.max_length) - given);
   if (masks < 1 || masks > info.max_length - given) {

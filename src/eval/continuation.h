@@ -15,8 +15,9 @@ namespace punt {
 struct ContinuationRequest {
   std::string_view id;  // of the item, for errors
   std::string_view prompt;
-  bool chat = false;               // the prompt is a user's message in the model's template
-  std::optional<int> length = {};  // masks; none: as many as make the canvas `usual_canvas` long
+  bool chat = false;                           // the prompt is a user's message in the model's template
+  std::span<const ChatMessage> messages = {};  // instead of a prompt: a conversation, in the template
+  std::optional<int> length = {};              // masks; none: as many as make the canvas `usual_canvas` long
   int usual_canvas = 256;
 };
 

@@ -1,0 +1,165 @@
+#include "app/eval_mt_bench.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "app/terminal.h"
+#include "base/check.h"
+#include "eval/continuation.h"
+#include "eval/data_file.h"
+#include "eval/json_records.h"
+#include "eval/mt_bench.h"
+#include "eval/record_folder.h"
+#include "punt/generator.h"
+#include "punt/planner.h"
+
+namespace punt {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kUsualLength = 1024;  // the paper's
+
+std::vector<MtBenchQuestion> ReadQuestions(const EvalFlags& flags) {
+  if (flags.data.empty()) BadInput("--data is missing: question.jsonl of MT-Bench (FastChat)");
+  const std::string text = ReadDataFile(flags.data);
+  std::vector<MtBenchQuestion> questions;
+  try {
+    questions = ParseMtBenchQuestions(text);
+  } catch (const Error& error) {
+    BadInput("{}: {}", flags.data, error.what());
+  }
+  if (flags.limit > 0 && static_cast<std::size_t>(flags.limit) < questions.size()) {
+    questions.resize(static_cast<std::size_t>(flags.limit));
+  }
+  return questions;
+}
+
+Configuration ConfigurationOf(const EvalFlags& flags, const MtBenchRun& run, const Model& model) {
+  return {{"task", kMtBench},
+          {"model", FileIdentity(model.name, true)},
+          {"data", FileIdentity(flags.data, false)},
+          {"seed", fmt::format("{}", flags.seed)},
+          {"length", fmt::format("{}", flags.length > 0 ? flags.length : kUsualLength)},
+          {"temperature", fmt::format("{}", flags.proposal.temperature)},
+          {"top_p", fmt::format("{}", flags.proposal.top_p)},
+          {"top_k", fmt::format("{}", flags.proposal.top_k)},
+          {"convention", flags.proposal.convention},
+          {"planner", CanonicalPlannerSpec(run.planner)},
+          {"score", ScoreOf(flags, model, "")},
+          {"score_on", flags.proposal.score_on},
+          {"eos", flags.eos},
+          {"compute", flags.compute},
+          {"window", fmt::format("{}", flags.window)},
+          {"cache", Name(ParseCachePolicy(flags.cache))}};
+}
+
+/// A question's number, as FastChat writes it, where it is one.
+Json IdJson(const std::string& id) {
+  const bool is_number = !id.empty() && id.size() < 18 && id.find_first_not_of("0123456789") == std::string::npos;
+  return is_number ? Json(std::stoll(id)) : Json(id);
+}
+
+/// With replacement characters for bytes that are no UTF-8, which no template takes.
+std::string WithoutInvalid(const std::string& text) {
+  return Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
+}
+
+class Respondent {
+ public:
+  Respondent(const EvalFlags& flags, const MtBenchRun& run, const Model& model)
+      : flags_(flags),
+        model_(model),
+        recipe_(MakeEvalRecipe(flags, model, run.planner, "")),
+        session_(model.denoiser->NewSession(
+            {.banned_tokens = BannedTokens(ParseEosPolicy(flags.eos), model.denoiser->info()),
+             .threads = ThreadCount(flags.threads)})) {}
+
+  /// The line of a question's answers; nothing after an interruption.
+  std::optional<std::string> Answer(std::size_t index, const MtBenchQuestion& question) {
+    std::vector<ChatMessage> messages;
+    Json turns = Json::array();
+    Json costs = Json::array();
+    for (int turn = 0; turn < kMtBenchTurns; ++turn) {
+      messages.push_back({.role = "user", .content = question.turns[static_cast<std::size_t>(turn)]});
+      const std::string id = fmt::format("{}, turn {}", question.id, turn + 1);
+      const std::vector<Token> canvas =
+          ContinuationCanvas(model_, {.id = id,
+                                      .messages = messages,
+                                      .length = flags_.length > 0 ? static_cast<int>(flags_.length) : kUsualLength});
+      const DenoiserInfo& info = model_.denoiser->info();
+      recipe_.sample = index * kMtBenchTurns + static_cast<std::size_t>(turn);
+      const GenerateResult result = Generate(*session_, Canvas(canvas, info.mask_token, info.vocab_size), recipe_,
+                                             {.cancel = &InstallInterruptHandlers()});
+      if (result.stop == StopReason::kCancelled) return std::nullopt;
+      const std::string text = WithoutInvalid(model_.tokenizer->Decode(Continuation(model_, canvas, result.tokens)));
+      messages.push_back({.role = "assistant", .content = text});
+      turns.push_back(text);
+      costs.push_back({{"base", result.counters.base_passes},
+                       {"test", result.counters.test_passes},
+                       {"steps", result.steps},
+                       {"seconds", result.seconds}});
+    }
+    const Json line = {{"question_id", IdJson(question.id)},
+                       {"answer_id", fmt::format("{}-{}", question.id, flags_.seed)},
+                       {"model_id", model_.name},
+                       {"choices", Json::array({{{"index", 0}, {"turns", turns}}})},
+                       {"nfe", costs}};
+    return line.dump();
+  }
+
+ private:
+  const EvalFlags& flags_;
+  const Model& model_;
+  Recipe recipe_;
+  std::unique_ptr<DenoiserSession> session_;
+};
+
+}  // namespace
+
+int AnswerMtBench(const EvalFlags& flags, const MtBenchRun& run) {
+  CanonicalPlannerSpec(run.planner);
+  if (!flags.shots.empty()) BadInput("task mt-bench takes no shots");
+  if (!flags.judge.empty()) BadInput("task mt-bench takes no judge: punt score mt-bench judges its answers");
+  if (flags.model.empty()) BadInput("--model is missing");
+  const std::vector<MtBenchQuestion> questions = ReadQuestions(flags);
+  const Model model = OpenModel(flags.model, {.compute = flags.compute, .device = flags.device});
+  PrintWarnings(model.warnings);
+  std::set<std::string> answered;
+  std::optional<RecordFolder> folder;
+  if (!run.out.empty()) {
+    folder.emplace(run.out, ConfigurationOf(flags, run, model), "evaluation", [&](std::string_view line) {
+      for (const JsonRecord& record : ParseJsonRecords(line)) answered.insert(IdMember(record.value, "question_id"));
+    });
+  }
+  Respondent respondent(flags, run, model);
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    ShowCount(i, questions.size(), "questions");
+    if (answered.contains(questions[i].id)) continue;
+    const std::optional<std::string> line = respondent.Answer(i, questions[i]);
+    if (!line) {
+      fmt::print(stderr, "punt: interrupted after {} of {} questions{}\n", i, questions.size(),
+                 folder ? "; the same command goes on from there" : "");
+      return kInterruptedExit;
+    }
+    if (folder) folder->Add(*line);
+    if (!folder) fmt::print("{}\n", *line);
+    std::fflush(stdout);
+  }
+  ShowCount(questions.size(), questions.size(), "questions");
+  if (!folder) return 0;
+  const Json summary = {{"task", kMtBench}, {"model", model.name}, {"questions", questions.size()}};
+  folder->Write("summary.json", summary.dump(2) + "\n");
+  if (run.json) {
+    fmt::print("{}\n", summary.dump());
+  } else {
+    fmt::print("{} questions answered; judge them with punt score mt-bench --data {} --responses {}/items.jsonl\n",
+               questions.size(), flags.data, run.out);
+  }
+  return 0;
+}
+
+}  // namespace punt

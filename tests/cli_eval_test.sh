@@ -46,7 +46,7 @@ refuses "a judge must be autoregressive" eval stories $llada --judge diffusion.g
 
 # ---- the list
 accepts list tasks --json
-for name in sudoku stories membrane gsm8k math countdown; do [[ $out == *"\"name\": \"$name\""* ]] || fail "list tasks: no $name"; done
+for name in sudoku stories membrane gsm8k math math500 countdown; do [[ $out == *"\"name\": \"$name\""* ]] || fail "list tasks: no $name"; done
 
 # ---- puzzles
 refuses "size 9, 6 or 4, got 5" puzzles --size 5

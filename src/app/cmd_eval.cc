@@ -73,8 +73,14 @@ int Run(const EvalCommand& command) {
   return 0;
 }
 
-constexpr const char* kFooter =
-    R"(The records of all items go to DIR/items.jsonl as they are finished; the same command again goes on where an
+/// Where the data of every task comes from, then the rest.
+std::string Footer() {
+  std::string text = "Tasks and their data (parameters: punt list tasks):\n";
+  for (const TaskRow& row : Tasks()) text += fmt::format("  {:<10} {}\n", row.name, row.data_help);
+  text += fmt::format("  {:<10} {}\n", kMtBench,
+                      "question.jsonl of lm-sys/FastChat; punt score mt-bench judges the answers");
+  return text + R"(
+The records of all items go to DIR/items.jsonl as they are finished; the same command again goes on where an
 interrupted run stopped, and a larger --limit adds items. DIR/summary.json is written at the end. Intervals
 are of 95 %. docs/evaluation.md says how each figure is computed; punt list tasks, where data comes from.
 punt bench runs many planners.
@@ -86,12 +92,13 @@ Examples:
   punt eval stories --reference --judge stories15m --temperature 0.8
   punt eval membrane --model membrane --data membrane.fasta --limit 20
   punt eval mt-bench --model llada-8b.gguf --data question.jsonl --length 1024 --out runs/mt-bench)";
+}
 
 }  // namespace
 
 Runner AddEval(CLI::App& command) {
   const auto flags = std::make_shared<EvalCommand>();
-  command.footer(kFooter);
+  command.footer(Footer());
   flags->eval.AddTo(command);
   flags->planner_option =
       command.add_option("--planner", flags->planner, "name or name:key=value,... (see punt list planners)")

@@ -12,6 +12,7 @@ extern const TaskRow kProteinRow;
 extern const TaskRow kInfillRow;
 extern const TaskRow kGsm8kRow;
 extern const TaskRow kMathRow;
+extern const TaskRow kMath500Row;
 extern const TaskRow kCountdownRow;
 extern const TaskRow kHumanEvalRow;
 extern const TaskRow kMbppRow;

@@ -16,8 +16,8 @@ Params CheckedParams(const Spec& spec, const TaskRow& row) {
 }  // namespace
 
 std::span<const TaskRow> Tasks() {
-  static const TaskRow kRows[] = {kSudokuRow, kStoriesRow,   kMembraneRow,  kProteinRow, kInfillRow, kGsm8kRow,
-                                  kMathRow,   kCountdownRow, kHumanEvalRow, kMbppRow,    kIfevalRow};
+  static const TaskRow kRows[] = {kSudokuRow, kStoriesRow, kMembraneRow,  kProteinRow,   kInfillRow, kGsm8kRow,
+                                  kMathRow,   kMath500Row, kCountdownRow, kHumanEvalRow, kMbppRow,   kIfevalRow};
   return kRows;
 }
 

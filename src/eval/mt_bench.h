@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "eval/confidence.h"
+#include "analyze/confidence.h"
 
 namespace punt {
 

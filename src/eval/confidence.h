@@ -1,4 +1,0 @@
-// Confidence intervals as tasks and scorers use them.
-#pragma once
-
-#include "analyze/confidence.h"

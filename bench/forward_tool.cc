@@ -2,10 +2,10 @@
 //
 //   forward_tool MODEL ROWS[,ROWS...] [THREADS [REPEATS [DEVICE [packed|mapped]]]] [--compute NAME[,NAME...]]
 //
-// Prints one JSON object per number of rows and way to compute (auto, exact, int8, ggml): the best of the repeats,
-// which disturbances can only make worse. Several ways take turns, pass by pass. cpu_seconds is the processor time of
-// the pass that needed least: on one thread it tells ways apart even where other programs compete for the cores.
-// samples are the seconds of every pass but the first, which warms up.
+// Prints one JSON object per number of rows and way to compute (auto, exact, float, int8, ggml): the best of the
+// repeats, which disturbances can only make worse. Several ways take turns, pass by pass. cpu_seconds is the processor
+// time of the pass that needed least: on one thread it tells ways apart even where other programs compete for the
+// cores. samples are the seconds of every pass but the first, which warms up.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/resource.h>

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/check.h"
 #include "model/linear_kernels.h"
 #include "punt/random.h"
 #include "tool.h"
@@ -64,14 +65,16 @@ int Main(int argc, char** argv) {
   const std::int64_t depth = argc > 2 ? std::stoll(argv[2]) : 2048;
   const std::vector<std::string> row_counts = Split(argc > 3 ? argv[3] : "32,64,256,512");
   const int repeats = argc > 4 ? std::stoi(argv[4]) : 10;
+  if (channels < 1 || depth < 1 || depth % kBlock != 0) BadInput("the depth must be a multiple of {}", kBlock);
   openblas_set_num_threads(1);
   const std::vector<float> w = Numbers(channels * depth, 1);
   const PackedMatrix f32 = Pack(PackedForm::kF32, GGML_TYPE_F32, depth, channels, w);
   const PackedMatrix f16 = Pack(PackedForm::kF16, GGML_TYPE_F16, depth, channels, w);
+  const PackedMatrix i16 = Pack(PackedForm::kInt16, GGML_TYPE_F16, depth, channels, w);
   const PackedMatrix q8 = Pack(PackedForm::kInt8, GGML_TYPE_F32, depth, channels, w);
   const PackedMatrix q4 = Pack(PackedForm::kInt4, GGML_TYPE_Q4_0, depth, channels, w);
 
-  fmt::print("| rows | sgemm | f32 | f16 | int8 | int4 |\n|---:|---:|---:|---:|---:|---:|\n");
+  fmt::print("| rows | sgemm | f32 | f16 | int16 | int8 | int4 |\n|---:|---:|---:|---:|---:|---:|---:|\n");
   for (const std::string& item : row_counts) {
     const RowsShape shape{.depth = depth, .rows = std::stoll(item)};
     const std::vector<float> x = Numbers(shape.rows * depth, 2);
@@ -87,6 +90,7 @@ int Main(int argc, char** argv) {
         {"sgemm", [&] { Sgemm(shape.rows, channels, depth, x.data(), w.data(), y.data()); }},
         {"f32", [&] { multiply(f32); }},
         {"f16", [&] { multiply(f16); }},
+        {"int16", [&] { multiply(i16); }},
         {"int8", [&] { multiply(q8); }},
         {"int4", [&] { multiply(q4); }},
     };

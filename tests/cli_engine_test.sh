@@ -81,7 +81,7 @@ refuses "this model has no chat template" generate --model "$golden/esm2" --chat
 refuses "2 given tokens and 500 positions to generate exceed the 128" $llada hi --length 500
 refuses "positions to generate exceed the 128" $llada --infill "ab[MASK:200]"
 refuses "unknown device 'abacus'; valid: auto" $llada hi --device abacus
-refuses "unknown compute 'abacus'; valid: auto, exact, int8, ggml" $llada hi --compute abacus
+refuses "unknown compute 'abacus'; valid: auto, exact, float, int8, ggml" $llada hi --compute abacus
 refuses "unknown compute 'abacus'" logits --model "$golden/llada" --inputs "$golden/llada/inputs.json" --out l --compute abacus
 refuses "there is no tokenizer" generate --model "$golden/llada_moe" hi
 refuses "README.md: not a GGUF file" generate --model "$PUNT_SOURCE_DIR/README.md" hi

@@ -13,8 +13,11 @@
 namespace punt {
 namespace {
 
-constexpr std::pair<std::string_view, Compute> kComputes[] = {
-    {"auto", Compute::kAuto}, {"exact", Compute::kExact}, {"int8", Compute::kInt8}, {"ggml", Compute::kGgml}};
+constexpr std::pair<std::string_view, Compute> kComputes[] = {{"auto", Compute::kAuto},
+                                                              {"exact", Compute::kExact},
+                                                              {"float", Compute::kFloat},
+                                                              {"int8", Compute::kInt8},
+                                                              {"ggml", Compute::kGgml}};
 
 // How finely products are shared out.
 constexpr std::int64_t kPortionsPerThread = 8;
@@ -91,14 +94,17 @@ Compute ParseCompute(std::string_view name) {
 LinearKernel ChooseKernel(Compute compute, ggml_type type, std::string_view name) {
   if (compute == Compute::kGgml) return LinearKernel::kGgml;
   const bool is_router = name.find("ffn_gate_inp") != std::string_view::npos;
-  if (IsFloat(type)) return compute == Compute::kInt8 && !is_router ? LinearKernel::kInt8 : LinearKernel::kFloat;
-  if (!ggml_is_quantized(type)) return LinearKernel::kGgml;
-  if (PackedExactly(type)) return LinearKernel::kInt8;
-  return compute == Compute::kInt8 && !is_router ? LinearKernel::kInt8 : LinearKernel::kGgml;
+  if (compute == Compute::kInt8 && !is_router && (IsFloat(type) || ggml_is_quantized(type))) return LinearKernel::kInt8;
+  if (IsFloat(type)) {
+    const bool rounds = compute != Compute::kFloat && type == GGML_TYPE_F16 && !is_router;
+    return rounds ? LinearKernel::kInt16 : LinearKernel::kFloat;
+  }
+  return PackedExactly(type) ? LinearKernel::kInt8 : LinearKernel::kGgml;
 }
 
 PackedForm FormFor(LinearKernel kernel, ggml_type type) {
   Check(kernel != LinearKernel::kGgml, "ggml multiplies weights as they are");
+  if (kernel == LinearKernel::kInt16) return PackedForm::kInt16;
   if (kernel == LinearKernel::kInt8) return type == GGML_TYPE_Q4_0 ? PackedForm::kInt4 : PackedForm::kInt8;
   return type == GGML_TYPE_F32 ? PackedForm::kF32 : type == GGML_TYPE_F16 ? PackedForm::kF16 : PackedForm::kBf16;
 }

@@ -36,7 +36,7 @@ struct Tile {
   const Number* x = nullptr;        // [R][256]
   std::int64_t depth = 0;           // of this stretch
   float* sums = nullptr;            // [R][16], added to
-  // Of 8-bit weights only.
+  // Of integers only.
   const float* weight_scales = nullptr;  // [blocks][16]
   const float* row_scales = nullptr;     // [R]
   float* room = nullptr;                 // [R][16]
@@ -191,6 +191,7 @@ HWY_INLINE const float* WidenStretch(const PackedMatrix& matrix, std::int64_t pa
 HWY_INLINE const std::int16_t* WidenStretch(const PackedMatrix& matrix, std::int64_t panel, std::int64_t begin,
                                             std::int64_t depth, std::int16_t* room) {
   const std::uint8_t* weights = matrix.Weights(panel, begin);
+  if (matrix.form() == PackedForm::kInt16) return reinterpret_cast<const std::int16_t*>(weights);
   if (matrix.form() == PackedForm::kInt8) {
     Widen<std::int8_t>(weights, depth * kPanel, room);
   } else {
@@ -256,6 +257,9 @@ class Product {
     if (weights_.has_blocks()) {
       Widen<hwy::float16_t>(reinterpret_cast<const std::uint8_t*>(weights_.Scales(panel, begin)),
                             depth / kBlock * kPanel, wide_scales_);
+      if (weights_.form() == PackedForm::kInt16) {
+        for (std::int64_t i = 0; i < depth / kBlock * kPanel; ++i) wide_scales_[i] /= kInt16ScaleFactor;
+      }
     }
     for (std::int64_t row = first_row; row < last_row; row += kTileRows) {
       const std::int64_t at = begin / kStretch * shape_.rows + row;

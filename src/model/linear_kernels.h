@@ -1,4 +1,4 @@
-// Products of a weight matrix with many rows of activations on the CPU: y = x W', two ways.
+// Products of a weight matrix with many rows of activations on the CPU: y = x W', three ways.
 //
 // A diffusion pass multiplies every matrix with hundreds of rows at once. So each weight that is fetched and converted
 // serves many rows, and the arithmetic units set the pace, not memory. ggml's kernels take dot products, row by row;
@@ -9,8 +9,10 @@
 //           scale for every 256 of a row. Sums of 32 products are exact (|sum| < 2^28), the rest is f32. Twice as many
 //           products per instruction as floats. 16 bits cost nothing over 8 here: without VNNI the 8-bit instruction
 //           either saturates or wants 7-bit operands, and needs a second one to widen its sums.
+//   int16   the same with 16-bit weights: as many bits (about 13 for weights that are alike) as leave sums of 32
+//           products exact. For f16, at the speed of int8.
 //
-// Both walk the depth in stretches of 256, whose operands stay in the first- and second-level caches: weights of a
+// All walk the depth in stretches of 256, whose operands stay in the first- and second-level caches: weights of a
 // panel of 16 channels meet a stretch of all rows, then the next panel. The order of a sum depends on the depth alone.
 // A row's result is therefore the same bits whichever rows are computed with it, and however channels are shared out
 // among threads. (That is why these exist: OpenBLAS does not keep it, see bench/linear_tool.cc.)
@@ -33,26 +35,34 @@ inline constexpr std::int64_t kGroup = 4;      // panels that share the rows the
 inline constexpr std::int64_t kStretch = 256;  // of the depth, computed together
 inline constexpr std::int64_t kBlock = 32;     // of the depth, weights that share a scale
 
-enum class PackedForm { kF32, kF16, kBf16, kInt8, kInt4 };
+/// A block of 16-bit weights has magnitudes that add up to no more than this, so that 32 products with 16-bit numbers
+/// stay below 2^31.
+inline constexpr double kInt16Magnitudes = 65000;
+/// Their scales are that small that f16 would round them away.
+inline constexpr float kInt16ScaleFactor = 4096;
+
+enum class PackedForm { kF32, kF16, kBf16, kInt16, kInt8, kInt4 };
 
 /// A matrix [channels x depth] in panels, zeros where the last one is not full. Immutable once packed. As large as the
 /// same weights in a file of f32, f16, bf16, q8_0 or q4_0.
 ///
 /// Floats lie as [group][stretch][panel of the group][depth of the stretch][16], in the order in which products read
-/// them: memory fetches ahead what comes next. 8-bit weights as [...][depth / 2][16][2], 4-bit ones the same with both
-/// weights of a pair in a byte, the first one low, 8 added; their scales as [...][blocks][16] f16; the depth is rounded
-/// up to blocks.
+/// them: memory fetches ahead what comes next. 16- and 8-bit weights as [...][depth / 2][16][2], 4-bit ones the same
+/// with both weights of a pair in a byte, the first one low, 8 added; their scales as [...][blocks][16] f16, those of
+/// 16-bit weights times kInt16ScaleFactor; the depth is rounded up to blocks.
 class PackedMatrix {
  public:
   PackedMatrix(PackedForm form, std::int64_t depth, std::int64_t channels);
 
   /// Fills one panel from the matrix as it lies in a file: `rows` is the first byte of channel 0. Any type goes into
-  /// kInt8, see PackedExactly; the other forms take their own type only, kInt4 q4_0. Different panels can be filled at
-  /// once.
+  /// kInt8 and kInt16, see PackedExactly; the other forms take their own type only, kInt4 q4_0. Different panels can be
+  /// filled at once.
   void Pack(std::int64_t panel, ggml_type type, const std::byte* rows);
 
   PackedForm form() const { return form_; }
-  bool has_blocks() const { return form_ == PackedForm::kInt8 || form_ == PackedForm::kInt4; }
+  bool has_blocks() const {
+    return form_ == PackedForm::kInt16 || form_ == PackedForm::kInt8 || form_ == PackedForm::kInt4;
+  }
   std::int64_t depth() const { return depth_; }
   std::int64_t channels() const { return channels_; }
   std::int64_t panels() const { return (channels_ + kPanel - 1) / kPanel; }
@@ -92,8 +102,8 @@ class PackedMatrix {
   hwy::AlignedFreeUniquePtr<ggml_fp16_t[]> scales_;
 };
 
-/// Whether a block of integers and a scale hold this type without loss: q8_0, q4_0, q5_0. Other types are rounded as
-/// q8_0 does: to the block's largest magnitude / 127, that as f16.
+/// Whether a block of 8-bit integers and a scale hold this type without loss: q8_0, q4_0, q5_0. Other types are rounded
+/// as q8_0 does: to the block's largest magnitude / 127, that as f16. kInt16 rounds to the sum of magnitudes / 65000.
 bool PackedExactly(ggml_type type);
 
 /// Activations as the kernels read them: stretch by stretch, a stretch's rows one after the other, zeros behind the

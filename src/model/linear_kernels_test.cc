@@ -116,6 +116,34 @@ std::vector<double> Rounded8(std::span<const float> weights, std::int64_t depth)
   return Rounded(weights, depth, 32, To8Bits);
 }
 
+/// The largest error that 16-bit weights may bring into a product, relative to the sum of magnitudes: half a step for
+/// each weight, a step being 1/65000 of the magnitudes of a block, or up to twice that where f16 is coarse.
+double StepError(std::span<const float> weights, std::span<const float> x, std::int64_t depth) {
+  const auto k = static_cast<std::size_t>(depth);
+  double worst = 0;
+  for (std::size_t channel = 0; channel < weights.size(); channel += k) {
+    for (std::size_t row = 0; row < x.size(); row += k) {
+      double error = 0;
+      double magnitude = 1e-300;
+      for (std::size_t begin = 0; begin < k; begin += 32) {
+        double step = 0;
+        double inputs = 0;
+        for (std::size_t i = begin; i < std::min(k, begin + 32); ++i) {
+          step += std::abs(weights[channel + i]) / 65000.0;
+          inputs += std::abs(x[row + i]);
+          magnitude += std::abs(static_cast<double>(weights[channel + i]) * x[row + i]);
+        }
+        for (std::size_t i = begin; i < std::min(k, begin + 32); ++i) {
+          step = std::max(step, std::abs(weights[channel + i]) / 32767.0);
+        }
+        error += step / 2 * inputs;
+      }
+      worst = std::max(worst, error / magnitude);
+    }
+  }
+  return worst;
+}
+
 /// The largest difference of y from the product in float64, relative to the sum of magnitudes.
 double Error(std::span<const float> y, std::span<const double> weights, std::span<const double> x, std::int64_t depth) {
   const auto k = static_cast<std::size_t>(depth);
@@ -192,6 +220,22 @@ TEST_P(Linear, Int8IsTheProductOfRoundedNumbers) {
   }
 }
 
+TEST_P(Linear, Int16IsTheProductWithinHalfAStep) {
+  const auto [depth, channels, rows] = GetParam();
+  for (ggml_type type : {GGML_TYPE_F16, GGML_TYPE_BF16, GGML_TYPE_F32}) {
+    for (double outliers : {0.0, 0.02}) {
+      const Matrix matrix(type, depth, channels, Weights(outliers));
+      const std::vector<float> x = Rows();
+      const PackedMatrix packed = matrix.Packed(PackedForm::kInt16);
+      const double bound = 1.002 * StepError(matrix.Values(), x, depth) + 1e-6;  // scales are halves: up to 0.1 % more
+      OnEveryTarget([&, rows = rows, depth = depth] {
+        EXPECT_LE(Error(Multiplied(packed, x, rows), Doubles(matrix.Values()), Rounded16(x, depth), depth), bound)
+            << ggml_type_name(type);
+      });
+    }
+  }
+}
+
 TEST_P(Linear, BlocksOfFilesAreTakenAsTheyAre) {
   const auto [depth, channels, rows] = GetParam();
   if (depth % 32 != 0) GTEST_SKIP() << "no such rows in these types";
@@ -213,7 +257,7 @@ TEST_P(Linear, BlocksOfFilesAreTakenAsTheyAre) {
 TEST_P(Linear, ARowDoesNotDependOnTheOthers) {
   const auto [depth, channels, rows] = GetParam();
   const std::vector<float> x = Rows(0.01);
-  for (PackedForm form : {PackedForm::kF32, PackedForm::kInt8}) {
+  for (PackedForm form : {PackedForm::kF32, PackedForm::kInt16, PackedForm::kInt8}) {
     const PackedMatrix packed = Matrix(GGML_TYPE_F32, depth, channels, Weights()).Packed(form);
     const std::vector<float> all = Multiplied(packed, x, rows);
     for (std::int64_t count = 1; count <= rows; count += std::max<std::int64_t>(1, rows / 9)) {
@@ -229,7 +273,7 @@ TEST_P(Linear, ARowDoesNotDependOnTheOthers) {
 
 TEST_P(Linear, SharesOfThreadsDoNotMatter) {
   const auto [depth, channels, rows] = GetParam();
-  for (PackedForm form : {PackedForm::kF32, PackedForm::kInt8}) {
+  for (PackedForm form : {PackedForm::kF32, PackedForm::kInt16, PackedForm::kInt8}) {
     const PackedMatrix packed = Matrix(GGML_TYPE_F32, depth, channels, Weights()).Packed(form);
     const std::vector<float> one = Multiplied(packed, Rows(), rows);
     for (std::int64_t parts : {2, 3, 8}) EXPECT_EQ(Multiplied(packed, Rows(), rows, parts), one) << parts;
@@ -251,6 +295,18 @@ TEST(LinearKernels, TheLargestNumbersDoNotSaturate) {
     const std::vector<float> x(kDepth, 32767);
     EXPECT_NEAR(Dot(GGML_TYPE_F32, PackedForm::kInt8, weights, x) * sign, 127.0 * 32767 * kDepth, 1e4);
   }
+  // Weights that are all alike, one alone, and both signs: sums of a block at their bound.
+  for (std::size_t apart : {1u, 2u, 32u}) {
+    std::vector<float> weights(kDepth);
+    for (std::size_t i = 0; i < kDepth; i += apart) weights[i] = i % 3 == 0 ? -0.02f : 0.02f;
+    std::vector<float> x(kDepth);
+    double expected = 0;
+    for (std::size_t i = 0; i < kDepth; ++i) {
+      x[i] = weights[i] < 0 ? -1e4f : 1e4f;
+      expected += static_cast<double>(weights[i]) * x[i];
+    }
+    EXPECT_NEAR(Dot(GGML_TYPE_F32, PackedForm::kInt16, weights, x), expected, 3e-4 * expected) << apart;
+  }
   // Foreign files may use -128, which ggml's own quantiser does not.
   Matrix matrix(GGML_TYPE_Q8_0, kDepth, 1, std::vector<float>(kDepth, 1));
   for (std::size_t i = 0; i < matrix.bytes.size(); i += 34) {
@@ -264,7 +320,7 @@ TEST(LinearKernels, TheLargestNumbersDoNotSaturate) {
 TEST(LinearKernels, ZerosStayZeros) {
   const std::vector<float> zeros(300);
   const std::vector<float> some = Numbers(300, 3);
-  for (PackedForm form : {PackedForm::kF32, PackedForm::kInt8}) {
+  for (PackedForm form : {PackedForm::kF32, PackedForm::kInt16, PackedForm::kInt8}) {
     EXPECT_EQ(Dot(GGML_TYPE_F32, form, zeros, some), 0.0f);
     EXPECT_EQ(Dot(GGML_TYPE_F32, form, some, zeros), 0.0f);
   }
@@ -282,6 +338,22 @@ TEST(LinearKernels, AnOutlierCostsItsStretchAlone) {
   EXPECT_NEAR(Dot(GGML_TYPE_F32, PackedForm::kInt8, weights, x), 1000, 16);
 }
 
+TEST(LinearKernels, SmallAndLargeWeightsKeepTheirBits) {
+  for (float size : {1e-9f, 1e-6f, 1e-3f, 1.0f, 1e3f}) {
+    std::vector<float> weights = Numbers(256, 9);
+    const std::vector<float> x = Numbers(256, 10);
+    double expected = 0;
+    double magnitude = 0;
+    for (std::size_t i = 0; i < 256; ++i) {
+      weights[i] *= size;
+      expected += static_cast<double>(weights[i]) * x[i];
+      magnitude += std::abs(static_cast<double>(weights[i]) * x[i]);
+    }
+    const double error = std::abs(Dot(GGML_TYPE_F32, PackedForm::kInt16, weights, x) - expected) / magnitude;
+    EXPECT_LE(error, size < 1e-7f ? 2e-2 : 1e-3) << size;
+  }
+}
+
 TEST(LinearKernels, DamageShows) {
   const std::vector<float> fine = Numbers(300, 4);
   for (float damage : {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
@@ -289,7 +361,7 @@ TEST(LinearKernels, DamageShows) {
     for (std::size_t at : {0u, 31u, 260u, 299u}) {
       std::vector<float> bad = fine;
       bad[at] = damage;
-      for (PackedForm form : {PackedForm::kF32, PackedForm::kInt8}) {
+      for (PackedForm form : {PackedForm::kF32, PackedForm::kInt16, PackedForm::kInt8}) {
         EXPECT_FALSE(std::isfinite(Dot(GGML_TYPE_F32, form, fine, bad))) << damage << " among the rows at " << at;
         EXPECT_FALSE(std::isfinite(Dot(GGML_TYPE_F32, form, bad, fine))) << damage << " among the weights at " << at;
       }

@@ -90,10 +90,44 @@ Block Round(std::span<const float> weights) {
   return block;
 }
 
+/// 32 weights of 16 bits.
+struct WideBlock {
+  ggml_fp16_t scale = 0;
+  std::int16_t weights[kBlock] = {};
+};
+
+/// A half that is not below `value`.
+ggml_fp16_t HalfAtLeast(float value) {
+  const ggml_fp16_t half = ggml_fp32_to_fp16(value);
+  // The next bits of a half are the next larger one.
+  return ggml_fp16_to_fp32(half) < value ? static_cast<ggml_fp16_t>(half + 1) : half;
+}
+
+WideBlock RoundWide(std::span<const float> weights) {
+  double sum = 0;  // also tells of damage
+  double largest = 0;
+  for (float weight : weights) {
+    const double magnitude = std::abs(static_cast<double>(weight));
+    sum += magnitude;
+    largest = std::max(largest, magnitude);
+  }
+  const double wanted = std::max(sum / kInt16Magnitudes, largest / 32767) * kInt16ScaleFactor;
+  if (!(wanted <= 65504)) return {.scale = ggml_fp32_to_fp16(std::nanf(""))};
+  WideBlock block{.scale = HalfAtLeast(static_cast<float>(wanted))};
+  const double scale = static_cast<double>(ggml_fp16_to_fp32(block.scale)) / kInt16ScaleFactor;
+  if (scale == 0) return {};
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    block.weights[i] = static_cast<std::int16_t>(std::lrint(weights[i] / scale));
+  }
+  return block;
+}
+
 /// The blocks of one channel.
 class ChannelReader {
  public:
-  ChannelReader(ggml_type type, std::int64_t depth) : type_(type), depth_(depth), reader_(ReaderOf(type)) {
+  /// `is_wide`: for ReadWide only, else for Read only.
+  ChannelReader(ggml_type type, std::int64_t depth, bool is_wide)
+      : type_(type), depth_(depth), reader_(is_wide ? nullptr : ReaderOf(type)) {
     if (reader_ == nullptr) floats_.resize(static_cast<std::size_t>(depth));
   }
 
@@ -109,12 +143,18 @@ class ChannelReader {
 
   Block Read(std::int64_t block) const {
     if (reader_ != nullptr) return reader_(row_ + static_cast<std::size_t>(block) * ggml_type_size(type_));
-    const std::int64_t begin = block * kBlock;
-    const auto count = static_cast<std::size_t>(std::min(kBlock, depth_ - begin));
-    return Round(std::span(floats_).subspan(static_cast<std::size_t>(begin), count));
+    return Round(Floats(block));
   }
 
+  WideBlock ReadWide(std::int64_t block) const { return RoundWide(Floats(block)); }
+
  private:
+  std::span<const float> Floats(std::int64_t block) const {
+    const std::int64_t begin = block * kBlock;
+    const auto count = static_cast<std::size_t>(std::min(kBlock, depth_ - begin));
+    return std::span(floats_).subspan(static_cast<std::size_t>(begin), count);
+  }
+
   ggml_type type_;
   std::int64_t depth_;
   BlockReader reader_;
@@ -122,7 +162,7 @@ class ChannelReader {
   std::vector<float> floats_;
 };
 
-/// The type in a file that a form holds as it is; kInt8 holds any.
+/// The type in a file that a form holds as it is; kInt8 and kInt16 hold any.
 ggml_type TypeOf(PackedForm form) {
   switch (form) {
     case PackedForm::kF32:
@@ -189,7 +229,8 @@ PackedMatrix::PackedMatrix(PackedForm form, std::int64_t depth, std::int64_t cha
 }
 
 void PackedMatrix::Pack(std::int64_t panel, ggml_type type, const std::byte* rows) {
-  Check(form_ == PackedForm::kInt8 || type == TypeOf(form_), "weights of another type than their packed form");
+  Check(form_ == PackedForm::kInt8 || form_ == PackedForm::kInt16 || type == TypeOf(form_),
+        "weights of another type than their packed form");
   rows += static_cast<std::size_t>(panel * kPanel) * ggml_row_size(type, depth_);
   std::vector<std::uint8_t> weights(DepthBytes(padded_depth()));
   std::vector<ggml_fp16_t> scales(has_blocks() ? static_cast<std::size_t>(blocks() * kPanel) : 0);
@@ -220,22 +261,28 @@ void PackedMatrix::PackFloats(std::int64_t panel, const std::byte* rows, std::ui
 
 void PackedMatrix::PackBlocks(std::int64_t panel, ggml_type type, const std::byte* rows, std::uint8_t* weights,
                               ggml_fp16_t* scales) const {
-  ChannelReader reader(type, depth_);
+  const bool is_wide = form_ == PackedForm::kInt16;
+  ChannelReader reader(type, depth_, is_wide);
   for (std::int64_t channel = 0; channel < kPanel; ++channel) {
     const bool is_there = panel * kPanel + channel < channels_;
     if (is_there) reader.Enter(rows + static_cast<std::size_t>(channel) * ggml_row_size(type, depth_));
     for (std::int64_t b = 0; b < blocks(); ++b) {
-      const Block block = is_there ? reader.Read(b) : Block{};
-      scales[b * kPanel + channel] = block.scale;
       const std::int64_t first = b * kBlock / 2 * kPanel + channel;
-      for (std::int64_t i = 0; i < kBlock / 2; ++i) {
-        const std::int8_t* pair = block.weights + 2 * i;
-        const std::int64_t at = first + i * kPanel;
-        if (form_ == PackedForm::kInt4) {
+      // The pair that stands at `first`, `first` + kPanel and so on.
+      const auto place = [&](const auto& block, const auto& write) {
+        scales[b * kPanel + channel] = block.scale;
+        for (std::int64_t i = 0; i < kBlock / 2; ++i) write(first + i * kPanel, block.weights + 2 * i);
+      };
+      if (is_wide) {
+        place(is_there ? reader.ReadWide(b) : WideBlock{},
+              [&](std::int64_t at, const std::int16_t* pair) { std::memcpy(weights + 4 * at, pair, 4); });
+      } else if (form_ == PackedForm::kInt8) {
+        place(is_there ? reader.Read(b) : Block{},
+              [&](std::int64_t at, const std::int8_t* pair) { std::memcpy(weights + 2 * at, pair, 2); });
+      } else {
+        place(is_there ? reader.Read(b) : Block{}, [&](std::int64_t at, const std::int8_t* pair) {
           weights[at] = static_cast<std::uint8_t>((pair[0] + 8) | (pair[1] + 8) << 4);
-        } else {
-          std::memcpy(weights + 2 * at, pair, 2);
-        }
+        });
       }
     }
   }

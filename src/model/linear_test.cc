@@ -20,13 +20,16 @@ TEST(LinearRule, IsTheTableOfTheHeader) {
   using enum LinearKernel;
   struct Row {
     Compute compute;
-    LinearKernel floats, blocks, others;
+    LinearKernel floats, halves, blocks, others;
   };
-  for (const Row& row : {Row{Compute::kExact, kFloat, kInt8, kGgml}, Row{Compute::kInt8, kInt8, kInt8, kInt8},
-                         Row{Compute::kAuto, kFloat, kInt8, kGgml}, Row{Compute::kGgml, kGgml, kGgml, kGgml}}) {
-    for (ggml_type type : {GGML_TYPE_F32, GGML_TYPE_F16, GGML_TYPE_BF16}) {
+  for (const Row& row :
+       {Row{Compute::kExact, kFloat, kInt16, kInt8, kGgml}, Row{Compute::kFloat, kFloat, kFloat, kInt8, kGgml},
+        Row{Compute::kInt8, kInt8, kInt8, kInt8, kInt8}, Row{Compute::kAuto, kFloat, kInt16, kInt8, kGgml},
+        Row{Compute::kGgml, kGgml, kGgml, kGgml, kGgml}}) {
+    for (ggml_type type : {GGML_TYPE_F32, GGML_TYPE_BF16}) {
       EXPECT_EQ(ChooseKernel(row.compute, type, "blk.0.attn_q.weight"), row.floats) << ggml_type_name(type);
     }
+    EXPECT_EQ(ChooseKernel(row.compute, GGML_TYPE_F16, "blk.0.attn_q.weight"), row.halves);
     for (ggml_type type : {GGML_TYPE_Q8_0, GGML_TYPE_Q4_0, GGML_TYPE_Q5_0}) {
       EXPECT_EQ(ChooseKernel(row.compute, type, "blk.0.attn_q.weight"), row.blocks) << ggml_type_name(type);
     }
@@ -37,8 +40,10 @@ TEST(LinearRule, IsTheTableOfTheHeader) {
 }
 
 TEST(LinearRule, RoutersAreNotRounded) {
-  for (Compute compute : {Compute::kAuto, Compute::kExact, Compute::kInt8}) {
-    EXPECT_EQ(ChooseKernel(compute, GGML_TYPE_F32, "blk.3.ffn_gate_inp.weight"), LinearKernel::kFloat);
+  for (Compute compute : {Compute::kAuto, Compute::kExact, Compute::kFloat, Compute::kInt8}) {
+    for (ggml_type type : {GGML_TYPE_F32, GGML_TYPE_F16, GGML_TYPE_BF16}) {
+      EXPECT_EQ(ChooseKernel(compute, type, "blk.3.ffn_gate_inp.weight"), LinearKernel::kFloat);
+    }
     EXPECT_EQ(ChooseKernel(compute, GGML_TYPE_Q4_K, "blk.3.ffn_gate_inp.weight"), LinearKernel::kGgml);
   }
 }
@@ -46,6 +51,7 @@ TEST(LinearRule, RoutersAreNotRounded) {
 TEST(LinearRule, NamesAreParsed) {
   EXPECT_EQ(ParseCompute("auto"), Compute::kAuto);
   EXPECT_EQ(ParseCompute("exact"), Compute::kExact);
+  EXPECT_EQ(ParseCompute("float"), Compute::kFloat);
   EXPECT_EQ(ParseCompute("int8"), Compute::kInt8);
   EXPECT_EQ(ParseCompute("ggml"), Compute::kGgml);
   for (const char* bad : {"", "Exact", "int4", "auto "}) EXPECT_THROW(ParseCompute(bad), Error) << bad;
@@ -122,7 +128,7 @@ TEST_P(ComputeCase, TheBatchDoesNotMatter) {
 
 INSTANTIATE_TEST_SUITE_P(Golden, ComputeCase,
                          ::testing::Combine(::testing::Values("f32", "f16", "bf16", "q8_0", "q4_0", "q5_0", "q4_k_m"),
-                                            ::testing::Values("auto", "exact", "int8", "ggml")),
+                                            ::testing::Values("auto", "exact", "float", "int8", "ggml")),
                          [](const auto& c) { return std::string(std::get<0>(c.param)) + "_" + std::get<1>(c.param); });
 
 // Whole networks with weights rounded to 8 bits. The bounds are about 1.5 times the error of the worst row, and those

@@ -79,11 +79,10 @@ int Main(int argc, char** argv) {
     const RowsShape shape{.depth = depth, .rows = std::stoll(item)};
     const std::vector<float> x = Numbers(shape.rows * depth, 2);
     std::vector<float> y(static_cast<std::size_t>(shape.rows * channels));
-    std::vector<std::byte> laid_out(shape.FloatBytes());
+    std::vector<std::byte> laid_out(shape.Bytes(RowsForm::kFloat));
     const auto multiply = [&](const PackedMatrix& matrix) {
       const RowsShare rows{.x = x.data(), .stride = depth, .first = 0, .last = shape.rows};
-      matrix.has_blocks() ? LayOutInt16Rows(shape, rows, laid_out.data())
-                          : LayOutFloatRows(shape, rows, laid_out.data());
+      LayOutRows(matrix.rows_form(), shape, rows, laid_out.data());
       Multiply(matrix, shape, laid_out.data(), {.first = 0, .last = matrix.panels(), .y = y.data()});
     };
     Contender contenders[] = {

@@ -89,9 +89,8 @@ ggml_tensor* Graph::Factor(std::string_view name) {
 ggml_tensor* Graph::Product(ggml_tensor* x, std::string_view name) {
   const PackedMatrix* packed = linear_.Find(table_.Get(std::string(name) + ".weight", layer_));
   if (packed == nullptr) return ggml_mul_mat(context_, Factor(name), x);
-  const bool in_blocks = packed->has_blocks();
-  LaidOut& laid_out = laid_out_[{x, in_blocks}];
-  if (laid_out.node == nullptr) laid_out = LayOutNode(context_, x, in_blocks);
+  LaidOut& laid_out = laid_out_[{x, packed->rows_form()}];
+  if (laid_out.node == nullptr) laid_out = LayOutNode(context_, x, packed->rows_form());
   return MultiplyNode(context_, *packed, laid_out);
 }
 

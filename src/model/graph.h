@@ -162,7 +162,7 @@ class Graph {
   std::vector<ExpertMap> expert_maps_;
   std::vector<StateMap> state_maps_;
   std::vector<ggml_tensor*> side_effects_;
-  std::map<std::pair<ggml_tensor*, bool>, LaidOut> laid_out_;  // by rows, and for blocks or not
+  std::map<std::pair<ggml_tensor*, RowsForm>, LaidOut> laid_out_;
   std::int64_t layer_ = -1;
 };
 

@@ -43,7 +43,8 @@ PanelCounter* CountersOf(const ggml_tensor* laid_out) {
                                          kCounterBytes);
 }
 
-void RunLayOut(ggml_tensor* node, int ith, int nth, bool in_blocks) {
+template <RowsForm form>
+void RunLayOut(ggml_tensor* node, int ith, int nth, void*) {
   if (ith == 0) {
     for (int i = 0; i < kMostReaders; ++i) new (CountersOf(node) + i) PanelCounter{};
   }
@@ -54,12 +55,19 @@ void RunLayOut(ggml_tensor* node, int ith, int nth, bool in_blocks) {
                         .stride = static_cast<std::int64_t>(x->nb[1] / sizeof(float)),
                         .first = part.first,
                         .last = part.last};
-  auto* laid_out = static_cast<std::byte*>(node->data);
-  in_blocks ? LayOutInt16Rows(shape, share, laid_out) : LayOutFloatRows(shape, share, laid_out);
+  LayOutRows(form, shape, share, static_cast<std::byte*>(node->data));
 }
 
-void RunLayOutFloats(ggml_tensor* node, int ith, int nth, void*) { RunLayOut(node, ith, nth, false); }
-void RunLayOutInts(ggml_tensor* node, int ith, int nth, void*) { RunLayOut(node, ith, nth, true); }
+ggml_custom_op_t LayOutOf(RowsForm form) {
+  switch (form) {
+    case RowsForm::kFloat:
+      return RunLayOut<RowsForm::kFloat>;
+    case RowsForm::kInt16:
+      return RunLayOut<RowsForm::kInt16>;
+    default:
+      return RunLayOut<RowsForm::kInt8>;
+  }
+}
 
 void RunMultiply(ggml_tensor* node, int, int nth, void* userdata) {
   const auto& weights = *static_cast<const PackedMatrix*>(userdata);
@@ -126,13 +134,13 @@ std::size_t LinearWeights::bytes() const {
   return sum;
 }
 
-LaidOut LayOutNode(ggml_context* context, ggml_tensor* x, bool in_blocks) {
+LaidOut LayOutNode(ggml_context* context, ggml_tensor* x, RowsForm form) {
   Check(x->type == GGML_TYPE_F32 && x->nb[0] == sizeof(float) && ggml_is_matrix(x), "rows of another kind");
   const RowsShape shape{.depth = x->ne[0], .rows = x->ne[1]};
-  const std::size_t bytes = in_blocks ? shape.Int16Bytes() : shape.FloatBytes();
+  const std::size_t bytes = shape.Bytes(form);
   const std::size_t aligned = (bytes + sizeof(PanelCounter) - 1) / sizeof(PanelCounter) * sizeof(PanelCounter);
   ggml_tensor* node = ggml_custom_4d(context, GGML_TYPE_I8, static_cast<std::int64_t>(aligned + kCounterBytes), 1, 1, 1,
-                                     &x, 1, in_blocks ? RunLayOutInts : RunLayOutFloats, GGML_N_TASKS_MAX, nullptr);
+                                     &x, 1, LayOutOf(form), GGML_N_TASKS_MAX, nullptr);
   return {.node = node, .rows = shape.rows};
 }
 

@@ -71,8 +71,8 @@ struct LaidOut {
 };
 inline constexpr int kMostReaders = 16;
 
-/// A node with the rows of x, f32 [depth, rows], as MultiplyNode wants them for weights with or without blocks.
-LaidOut LayOutNode(ggml_context* context, ggml_tensor* x, bool in_blocks);
+/// A node with the rows of x, f32 [depth, rows], as MultiplyNode wants them for weights of this form of rows.
+LaidOut LayOutNode(ggml_context* context, ggml_tensor* x, RowsForm form);
 
 /// A node with the product, f32 [channels, rows]. `weights` must outlive the graph. At most kMostReaders for the same
 /// rows.

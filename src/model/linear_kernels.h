@@ -1,16 +1,20 @@
-// Products of a weight matrix with many rows of activations on the CPU: y = x W', three ways.
+// Products of a weight matrix with many rows of activations on the CPU: y = x W', four ways.
 //
 // A diffusion pass multiplies every matrix with hundreds of rows at once. So each weight that is fetched and converted
 // serves many rows, and the arithmetic units set the pace, not memory. ggml's kernels take dot products, row by row;
 // these compute tiles of 16 channels and a few rows in registers.
 //
 //   float   f32, f16 or bf16 weights, as in the file; activations in f32; one multiply-add per product.
-//   int8    8-bit or 4-bit weights, a scale for every 32 along the depth and each channel; activations in 16 bits, a
-//           scale for every 256 of a row. Sums of 32 products are exact (|sum| < 2^28), the rest is f32. Twice as many
+//   int8    8-bit weights, a scale for every 32 along the depth and each channel; activations in 16 bits, a scale for
+//           every 256 of a row. Sums of 32 products are exact (|sum| < 2^28), the rest is f32. Twice as many
 //           products per instruction as floats. 16 bits cost nothing over 8 here: without VNNI the 8-bit instruction
 //           either saturates or wants 7-bit operands, and needs a second one to widen its sums.
 //   int16   the same with 16-bit weights: as many bits (about 13 for weights that are alike) as leave sums of 32
 //           products exact. For f16, at the speed of int8.
+//
+//   int4    4-bit weights, a scale for every 32; activations in 8 bits, a scale for every 32 of a row. Such products
+//   are
+//           that small that 16 bits hold the sum of 16 of them, so an instruction adds twice as many as above.
 //
 // All walk the depth in stretches of 256, whose operands stay in the first- and second-level caches: weights of a
 // panel of 16 channels meet a stretch of all rows, then the next panel. The order of a sum depends on the depth alone.
@@ -43,13 +47,17 @@ inline constexpr float kInt16ScaleFactor = 4096;
 
 enum class PackedForm { kF32, kF16, kBf16, kInt16, kInt8, kInt4 };
 
+/// How activations are laid out: see RowsShape.
+enum class RowsForm { kFloat, kInt16, kInt8 };
+
 /// A matrix [channels x depth] in panels, zeros where the last one is not full. Immutable once packed. As large as the
 /// same weights in a file of f32, f16, bf16, q8_0 or q4_0.
 ///
 /// Floats lie as [group][stretch][panel of the group][depth of the stretch][16], in the order in which products read
-/// them: memory fetches ahead what comes next. 16- and 8-bit weights as [...][depth / 2][16][2], 4-bit ones the same
-/// with both weights of a pair in a byte, the first one low, 8 added; their scales as [...][blocks][16] f16, those of
-/// 16-bit weights times kInt16ScaleFactor; the depth is rounded up to blocks.
+/// them: memory fetches ahead what comes next. 16- and 8-bit weights as [...][depth / 2][16][2], 4-bit ones, 8 added,
+/// as
+/// [...][depth / 8][16][4] bytes, of which the low halves come first along the depth and the high halves 4 later. Their
+/// scales as [...][blocks][16] f16, those of 16-bit weights times kInt16ScaleFactor; the depth is rounded up to blocks.
 class PackedMatrix {
  public:
   PackedMatrix(PackedForm form, std::int64_t depth, std::int64_t channels);
@@ -62,6 +70,11 @@ class PackedMatrix {
   PackedForm form() const { return form_; }
   bool has_blocks() const {
     return form_ == PackedForm::kInt16 || form_ == PackedForm::kInt8 || form_ == PackedForm::kInt4;
+  }
+  /// How the activations have to be laid out.
+  RowsForm rows_form() const {
+    if (!has_blocks()) return RowsForm::kFloat;
+    return form_ == PackedForm::kInt4 ? RowsForm::kInt8 : RowsForm::kInt16;
   }
   std::int64_t depth() const { return depth_; }
   std::int64_t channels() const { return channels_; }
@@ -107,16 +120,29 @@ class PackedMatrix {
 bool PackedExactly(ggml_type type);
 
 /// Activations as the kernels read them: stretch by stretch, a stretch's rows one after the other, zeros behind the
-/// end. Rows of floats are [stretches][rows][256] f32; 16-bit ones [stretches][rows][256] i16, then [stretches][rows]
-/// f32.
+/// end.
+///
+///   kFloat   [stretches][rows][256] f32
+///   kInt16   [stretches][rows][256] i16, then their scales, [stretches][rows] f32
+///   kInt8    [stretches][rows][256] i8, then their scales, [stretches][rows][8] f32, then as many offsets: -8 times
+///   the
+///            sum of a block, scaled, since 4-bit weights have 8 added
 struct RowsShape {
   std::int64_t depth = 0;
   std::int64_t rows = 0;
 
   std::int64_t stretches() const { return (depth + kStretch - 1) / kStretch; }
-  std::size_t FloatBytes() const { return static_cast<std::size_t>(stretches() * rows * kStretch) * sizeof(float); }
-  std::size_t Int16Bytes() const {
-    return FloatBytes() / 2 + static_cast<std::size_t>(stretches() * rows) * sizeof(float);
+  std::int64_t numbers() const { return stretches() * rows * kStretch; }
+  std::size_t Bytes(RowsForm form) const {
+    switch (form) {
+      case RowsForm::kFloat:
+        return static_cast<std::size_t>(numbers()) * sizeof(float);
+      case RowsForm::kInt16:
+        return static_cast<std::size_t>(numbers() * 2) + static_cast<std::size_t>(stretches() * rows) * sizeof(float);
+      case RowsForm::kInt8:
+        return static_cast<std::size_t>(numbers()) + static_cast<std::size_t>(numbers() / kBlock * 2) * sizeof(float);
+    }
+    return 0;
   }
 };
 
@@ -127,10 +153,9 @@ struct RowsShare {
   std::int64_t first = 0;
   std::int64_t last = 0;
 };
-void LayOutFloatRows(const RowsShape& shape, const RowsShare& share, std::byte* laid_out);
-/// Rounds to the nearest of 65,535 steps across a stretch. A stretch with a NaN or an infinity gives NaN; one whose
-/// largest magnitude is below 1e-30 counts as zero.
-void LayOutInt16Rows(const RowsShape& shape, const RowsShare& share, std::byte* laid_out);
+/// Integers are rounded to the nearest of 65,535 steps across a stretch, or of 255 across a block. One with a NaN or an
+/// infinity gives NaN; one whose largest magnitude is below 1e-30 counts as zero.
+void LayOutRows(RowsForm form, const RowsShape& shape, const RowsShare& share, std::byte* laid_out);
 
 /// Which panels a thread computes: `y` is the whole result, [rows x channels].
 struct PanelShare {
@@ -138,7 +163,7 @@ struct PanelShare {
   std::int64_t last = 0;
   float* y = nullptr;
 };
-/// The rows must be laid out in 16 bits for weights with blocks, as floats for the others.
+/// The rows must be laid out in the weights' rows_form().
 void Multiply(const PackedMatrix& weights, const RowsShape& shape, const std::byte* laid_out, const PanelShare& share);
 
 }  // namespace punt

@@ -70,14 +70,13 @@ struct Matrix {
 std::vector<float> Multiplied(const PackedMatrix& weights, std::span<const float> x, std::int64_t rows,
                               std::int64_t parts = 1) {
   const RowsShape shape{.depth = weights.depth(), .rows = rows};
-  const bool in_blocks = weights.has_blocks();
-  std::vector<std::byte> laid_out(in_blocks ? shape.Int16Bytes() : shape.FloatBytes(), std::byte{0xff});
+  std::vector<std::byte> laid_out(shape.Bytes(weights.rows_form()), std::byte{0xff});
   // What nobody writes stays NaN.
   std::vector<float> y(static_cast<std::size_t>(rows * weights.channels()), std::numeric_limits<float>::quiet_NaN());
   for (std::int64_t i = 0; i < parts; ++i) {
     const RowsShare share{
         .x = x.data(), .stride = weights.depth(), .first = rows * i / parts, .last = rows * (i + 1) / parts};
-    in_blocks ? LayOutInt16Rows(shape, share, laid_out.data()) : LayOutFloatRows(shape, share, laid_out.data());
+    LayOutRows(weights.rows_form(), shape, share, laid_out.data());
   }
   for (std::int64_t i = 0; i < parts; ++i) {
     const std::int64_t panels = weights.panels();
@@ -92,6 +91,9 @@ std::vector<float> Multiplied(const PackedMatrix& weights, std::span<const float
 using Rounding = double (*)(float value, float largest);
 double To16Bits(float value, float largest) {
   return std::nearbyint(value * (32767 / largest)) * static_cast<double>(largest) / 32767;
+}
+double ToBytes(float value, float largest) {
+  return std::nearbyint(value * (127 / largest)) * static_cast<double>(largest) / 127;
 }
 double To8Bits(float value, float largest) {
   const float step = ggml_fp16_to_fp32(ggml_fp32_to_fp16(largest / 127));
@@ -114,6 +116,11 @@ std::vector<double> Rounded(std::span<const float> values, std::int64_t depth, s
 std::vector<double> Rounded16(std::span<const float> x, std::int64_t depth) { return Rounded(x, depth, 256, To16Bits); }
 std::vector<double> Rounded8(std::span<const float> weights, std::int64_t depth) {
   return Rounded(weights, depth, 32, To8Bits);
+}
+
+/// Activations as weights of this form meet them.
+std::vector<double> RoundedFor(PackedForm form, std::span<const float> x, std::int64_t depth) {
+  return form == PackedForm::kInt4 ? Rounded(x, depth, 32, ToBytes) : Rounded16(x, depth);
 }
 
 /// The largest error that 16-bit weights may bring into a product, relative to the sum of magnitudes: half a step for
@@ -190,6 +197,14 @@ class Linear : public testing::TestWithParam<Shape> {
   }
 };
 
+/// Each form with a type that goes into it, where the type has rows that long.
+std::vector<std::pair<PackedForm, ggml_type>> FormsFor(std::int64_t depth) {
+  std::vector<std::pair<PackedForm, ggml_type>> forms = {
+      {PackedForm::kF32, GGML_TYPE_F32}, {PackedForm::kInt16, GGML_TYPE_F32}, {PackedForm::kInt8, GGML_TYPE_F32}};
+  if (depth % 32 == 0) forms.emplace_back(PackedForm::kInt4, GGML_TYPE_Q4_0);
+  return forms;
+}
+
 TEST_P(Linear, FloatsAreTheProduct) {
   const auto [depth, channels, rows] = GetParam();
   for (const auto& [type, form] : {std::pair(GGML_TYPE_F32, PackedForm::kF32),
@@ -247,7 +262,7 @@ TEST_P(Linear, BlocksOfFilesAreTakenAsTheyAre) {
       if (form == PackedForm::kInt4 && type != GGML_TYPE_Q4_0) continue;
       const PackedMatrix packed = matrix.Packed(form);
       OnEveryTarget([&, rows = rows, depth = depth] {
-        EXPECT_LE(Error(Multiplied(packed, x, rows), Doubles(matrix.Values()), Rounded16(x, depth), depth), 1e-6)
+        EXPECT_LE(Error(Multiplied(packed, x, rows), Doubles(matrix.Values()), RoundedFor(form, x, depth), depth), 1e-6)
             << ggml_type_name(type);
       });
     }
@@ -257,8 +272,8 @@ TEST_P(Linear, BlocksOfFilesAreTakenAsTheyAre) {
 TEST_P(Linear, ARowDoesNotDependOnTheOthers) {
   const auto [depth, channels, rows] = GetParam();
   const std::vector<float> x = Rows(0.01);
-  for (PackedForm form : {PackedForm::kF32, PackedForm::kInt16, PackedForm::kInt8}) {
-    const PackedMatrix packed = Matrix(GGML_TYPE_F32, depth, channels, Weights()).Packed(form);
+  for (const auto& [form, type] : FormsFor(depth)) {
+    const PackedMatrix packed = Matrix(type, depth, channels, Weights()).Packed(form);
     const std::vector<float> all = Multiplied(packed, x, rows);
     for (std::int64_t count = 1; count <= rows; count += std::max<std::int64_t>(1, rows / 9)) {
       for (std::int64_t first : {std::int64_t{0}, (rows - count) / 2, rows - count}) {
@@ -273,8 +288,8 @@ TEST_P(Linear, ARowDoesNotDependOnTheOthers) {
 
 TEST_P(Linear, SharesOfThreadsDoNotMatter) {
   const auto [depth, channels, rows] = GetParam();
-  for (PackedForm form : {PackedForm::kF32, PackedForm::kInt16, PackedForm::kInt8}) {
-    const PackedMatrix packed = Matrix(GGML_TYPE_F32, depth, channels, Weights()).Packed(form);
+  for (const auto& [form, type] : FormsFor(depth)) {
+    const PackedMatrix packed = Matrix(type, depth, channels, Weights()).Packed(form);
     const std::vector<float> one = Multiplied(packed, Rows(), rows);
     for (std::int64_t parts : {2, 3, 8}) EXPECT_EQ(Multiplied(packed, Rows(), rows, parts), one) << parts;
   }
@@ -318,11 +333,13 @@ TEST(LinearKernels, TheLargestNumbersDoNotSaturate) {
 }
 
 TEST(LinearKernels, ZerosStayZeros) {
-  const std::vector<float> zeros(300);
-  const std::vector<float> some = Numbers(300, 3);
-  for (PackedForm form : {PackedForm::kF32, PackedForm::kInt16, PackedForm::kInt8}) {
-    EXPECT_EQ(Dot(GGML_TYPE_F32, form, zeros, some), 0.0f);
-    EXPECT_EQ(Dot(GGML_TYPE_F32, form, some, zeros), 0.0f);
+  for (std::size_t depth : {300u, 320u}) {
+    const std::vector<float> zeros(depth);
+    const std::vector<float> some = Numbers(depth, 3);
+    for (const auto& [form, type] : FormsFor(static_cast<std::int64_t>(depth))) {
+      EXPECT_EQ(Dot(type, form, zeros, some), 0.0f);
+      EXPECT_EQ(Dot(type, form, some, zeros), 0.0f);
+    }
   }
 }
 
@@ -369,6 +386,30 @@ TEST(LinearKernels, DamageShows) {
   }
 }
 
+TEST(LinearKernels, DamagedRowsShowWith4BitWeights) {
+  const std::vector<float> weights = Numbers(320, 4);
+  for (std::size_t at : {0u, 31u, 260u, 319u}) {
+    std::vector<float> bad = Numbers(320, 5);
+    bad[at] = std::numeric_limits<float>::quiet_NaN();
+    EXPECT_FALSE(std::isfinite(Dot(GGML_TYPE_Q4_0, PackedForm::kInt4, weights, bad))) << at;
+  }
+}
+
+TEST(LinearKernels, The4BitSumsDoNotSaturate) {
+  for (const float sign : {1.0f, -1.0f}) {
+    // q4_0 has -8 to 7: the number of largest magnitude becomes -8.
+    std::vector<float> weights(4096, 7);
+    for (std::size_t i = 0; i < weights.size(); i += 32) weights[i] = -8;
+    std::vector<float> x(4096, sign * 127);
+    const Matrix matrix(GGML_TYPE_Q4_0, 4096, 1, weights);
+    double expected = 0;
+    for (float w : matrix.Values()) expected += static_cast<double>(w) * sign * 127;
+    OnEveryTarget([&] {
+      EXPECT_NEAR(Multiplied(matrix.Packed(PackedForm::kInt4), x, 1).front(), expected, 1e-5 * std::abs(expected));
+    });
+  }
+}
+
 TEST(LinearKernels, RowsMayBeApart) {
   constexpr std::int64_t kDepth = 40;
   const std::vector<float> x = Numbers(3 * 50, 5);
@@ -376,8 +417,8 @@ TEST(LinearKernels, RowsMayBeApart) {
   std::vector<float> dense;
   for (std::int64_t row = 0; row < 3; ++row) dense.insert(dense.end(), x.begin() + row * 50, x.begin() + row * 50 + 40);
   const RowsShape shape{.depth = kDepth, .rows = 3};
-  std::vector<std::byte> laid_out(shape.FloatBytes());
-  LayOutFloatRows(shape, {.x = x.data(), .stride = 50, .first = 0, .last = 3}, laid_out.data());
+  std::vector<std::byte> laid_out(shape.Bytes(RowsForm::kFloat));
+  LayOutRows(RowsForm::kFloat, shape, {.x = x.data(), .stride = 50, .first = 0, .last = 3}, laid_out.data());
   std::vector<float> y(60);
   Multiply(packed, shape, laid_out.data(), {.first = 0, .last = packed.panels(), .y = y.data()});
   EXPECT_EQ(y, Multiplied(packed, dense, 3));

@@ -122,6 +122,29 @@ WideBlock RoundWide(std::span<const float> weights) {
   return block;
 }
 
+struct NibbleBlock : Block {
+  explicit NibbleBlock(const Block& block) : Block(block) {}
+};
+
+// Blocks of one channel among those of the others, in the order of PackedMatrix.
+
+template <typename AnyBlock>
+void PlaceBlock(const AnyBlock& block, std::int64_t channel, std::uint8_t* weights) {
+  constexpr std::size_t kPair = 2 * sizeof(block.weights[0]);
+  for (std::int64_t i = 0; i < kBlock / 2; ++i) {
+    std::memcpy(weights + static_cast<std::size_t>(i * kPanel + channel) * kPair, block.weights + 2 * i, kPair);
+  }
+}
+
+void PlaceBlock(const NibbleBlock& block, std::int64_t channel, std::uint8_t* weights) {
+  for (std::int64_t begin = 0; begin < kBlock; begin += 8) {
+    for (std::int64_t i = 0; i < 4; ++i) {
+      weights[(begin / 8 * kPanel + channel) * 4 + i] =
+          static_cast<std::uint8_t>((block.weights[begin + i] + 8) | (block.weights[begin + 4 + i] + 8) << 4);
+    }
+  }
+}
+
 /// The blocks of one channel.
 class ChannelReader {
  public:
@@ -261,28 +284,21 @@ void PackedMatrix::PackFloats(std::int64_t panel, const std::byte* rows, std::ui
 
 void PackedMatrix::PackBlocks(std::int64_t panel, ggml_type type, const std::byte* rows, std::uint8_t* weights,
                               ggml_fp16_t* scales) const {
-  const bool is_wide = form_ == PackedForm::kInt16;
-  ChannelReader reader(type, depth_, is_wide);
+  ChannelReader reader(type, depth_, form_ == PackedForm::kInt16);
   for (std::int64_t channel = 0; channel < kPanel; ++channel) {
     const bool is_there = panel * kPanel + channel < channels_;
     if (is_there) reader.Enter(rows + static_cast<std::size_t>(channel) * ggml_row_size(type, depth_));
     for (std::int64_t b = 0; b < blocks(); ++b) {
-      const std::int64_t first = b * kBlock / 2 * kPanel + channel;
-      // The pair that stands at `first`, `first` + kPanel and so on.
-      const auto place = [&](const auto& block, const auto& write) {
+      const auto place = [&](const auto& block) {
         scales[b * kPanel + channel] = block.scale;
-        for (std::int64_t i = 0; i < kBlock / 2; ++i) write(first + i * kPanel, block.weights + 2 * i);
+        PlaceBlock(block, channel, weights + DepthBytes(b * kBlock));
       };
-      if (is_wide) {
-        place(is_there ? reader.ReadWide(b) : WideBlock{},
-              [&](std::int64_t at, const std::int16_t* pair) { std::memcpy(weights + 4 * at, pair, 4); });
+      if (form_ == PackedForm::kInt16) {
+        place(is_there ? reader.ReadWide(b) : WideBlock{});
       } else if (form_ == PackedForm::kInt8) {
-        place(is_there ? reader.Read(b) : Block{},
-              [&](std::int64_t at, const std::int8_t* pair) { std::memcpy(weights + 2 * at, pair, 2); });
+        place(is_there ? reader.Read(b) : Block{});
       } else {
-        place(is_there ? reader.Read(b) : Block{}, [&](std::int64_t at, const std::int8_t* pair) {
-          weights[at] = static_cast<std::uint8_t>((pair[0] + 8) | (pair[1] + 8) << 4);
-        });
+        place(NibbleBlock(is_there ? reader.Read(b) : Block{}));
       }
     }
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "model/attention_kernels.h"
 
 namespace punt {
 
@@ -39,7 +40,12 @@ struct Graph::Run {
 };
 
 Graph::Graph(ggml_context* context, const Hyperparameters& hyper, const Weights& weights, const GraphShape& shape)
-    : context_(context), hyper_(hyper), table_(weights.table), linear_(weights.linear), shape_(shape) {
+    : context_(context),
+      hyper_(hyper),
+      table_(weights.table),
+      linear_(weights.linear),
+      own_attention_(weights.own_attention),
+      shape_(shape) {
   inputs_.tokens = Input(GGML_TYPE_I32, shape.columns(), 1, "tokens");
   inputs_.asked = Input(GGML_TYPE_I32, shape.rows(), 1, "asked");
   if (hyper.rope != RopeStyle::kNone || table_.Find("position_embd.weight") != nullptr) {
@@ -222,8 +228,13 @@ ggml_tensor* Graph::AttendRun(const Run& run, ggml_tensor* q, ggml_tensor* k, gg
   const float scale = 1.0f / std::sqrt(static_cast<float>(hyper_.head_dim));
 
   if (shape_.fused_attention && !KeepsAttention()) {
-    ggml_tensor* fused = ggml_flash_attn_ext(context_, queries, keys, values, run.mask, scale, 0.0f, 0.0f);
-    ggml_prec_set_acc(fused, GGML_PREC_F32);
+    ggml_tensor* fused = nullptr;
+    if (own_attention_) {
+      fused = AttentionNode(context_, queries, keys, values, run.mask);
+    } else {
+      fused = ggml_flash_attn_ext(context_, queries, keys, values, run.mask, scale, 0.0f, 0.0f);
+      ggml_prec_set_acc(fused, GGML_PREC_F32);
+    }
     return ggml_reshape_2d(context_, fused, hyper_.query_dim(), run.queries * run.sequences);
   }
   ggml_tensor* weights = ggml_mul_mat(context_, keys, queries);  // [keys, queries, H, sequences]

@@ -70,6 +70,7 @@ class Graph {
   struct Weights {
     const TensorTable& table;
     const LinearWeights& linear;
+    bool own_attention = false;  // attention_kernels.h instead of ggml's
   };
   /// `context` must be large enough (GraphNodes) and allocate no data; `hyper` and what `weights` refers to must
   /// outlive the graph.
@@ -156,6 +157,7 @@ class Graph {
   const Hyperparameters& hyper_;
   const TensorTable& table_;
   const LinearWeights& linear_;
+  const bool own_attention_;
   const GraphShape& shape_;
   GraphInputs inputs_;
   std::vector<AttentionMap> attention_maps_;

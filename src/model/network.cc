@@ -86,6 +86,7 @@ Network::Network(std::unique_ptr<WeightSource> source, const NetworkOptions& opt
 
   const std::int64_t on_device = options.gpu_layers < 0 ? hyper_.layers : options.gpu_layers;
   const bool packs = options.repack && (device == CpuDevice() || !UsesHostMemory(device));
+  own_attention_ = device == CpuDevice() && options.compute != Compute::kGgml;
   ggml_backend_buffer_type_t packed_type = options.repack ? PackedType() : nullptr;
   std::vector<TensorTable::Entry> host_copies;
   std::vector<TensorTable::Entry> packed_copies;

@@ -39,7 +39,7 @@ class Network {
   const ArchitectureRow& architecture() const { return *row_; }
   const Hyperparameters& hyper() const { return hyper_; }
   const TensorTable& table() const { return table_; }
-  Graph::Weights weights() const { return {.table = table_, .linear = linear_}; }
+  Graph::Weights weights() const { return {.table = table_, .linear = linear_, .own_attention = own_attention_}; }
   const Metadata& metadata() const { return source_->metadata(); }
   Token mask_token() const { return mask_token_; }  // -1: none is named
   /// In order of preference, the CPU last.
@@ -62,6 +62,7 @@ class Network {
   Hyperparameters hyper_;
   TensorTable table_;
   LinearWeights linear_;
+  bool own_attention_ = false;
   Token mask_token_ = -1;
   std::vector<ggml_backend_dev_t> devices_;
   std::vector<BufferPtr> buffers_;

@@ -110,21 +110,24 @@ TEST_P(Caches, StatesAreTakenOverAlongAChain) {
 }
 
 TEST_P(Caches, TheBatchDoesNotMatter) {
-  const auto session = NewSession();
-  const PassRef base = Keep(*session, CanvasShowing(0.3));
-  const std::vector<Position> all = AllPositions(kLength);
-  const std::vector<Token> one = CanvasShowing(0.5);
-  const std::vector<Token> two = CanvasShowing(0.8);
-  const std::vector<Position> rows = {5, 17}, others = {40};
-  const Query first{.canvas = one, .rows = rows, .kind = PassKind::kTest, .states = base.get(), .stale = all};
-  const Query second{.canvas = two, .rows = others, .kind = PassKind::kTest, .states = base.get(), .stale = all};
-  const Query whole{.canvas = two, .rows = others};
-  const std::vector<PassRef> passes = session->Forward(std::vector<Query>{second, first, whole, first});
-  const std::vector<double> alone = Reuse(*session, one, base, all, rows);
-  EXPECT_EQ(DenseRows(*session, passes[1], rows), alone);
-  EXPECT_EQ(DenseRows(*session, passes[3], rows), alone);
-  EXPECT_EQ(DenseRows(*session, passes[0], others), Reuse(*session, two, base, all, others));
-  EXPECT_EQ(DenseRows(*session, passes[2], others), Exact(*session, two, others));
+  for (int threads : {1, 2}) {  // two compute a half of the batch each
+    const auto session = NewSession({.threads = threads});
+    const PassRef base = Keep(*session, CanvasShowing(0.3));
+    const std::vector<Position> all = AllPositions(kLength);
+    const std::vector<Token> one = CanvasShowing(0.5);
+    const std::vector<Token> two = CanvasShowing(0.8);
+    const std::vector<Position> rows = {5, 17}, others = {40};
+    const Query first{.canvas = one, .rows = rows, .kind = PassKind::kTest, .states = base.get(), .stale = all};
+    const Query second{.canvas = two, .rows = others, .kind = PassKind::kTest, .states = base.get(), .stale = all};
+    const Query whole{.canvas = two, .rows = others};
+    const std::vector<PassRef> passes =
+        session->Forward(std::vector<Query>{second, first, whole, second, first, whole});
+    for (std::size_t i : {0u, 3u}) {
+      EXPECT_EQ(DenseRows(*session, passes[i], others), Reuse(*session, two, base, all, others));
+      EXPECT_EQ(DenseRows(*session, passes[i + 1], rows), Reuse(*session, one, base, all, rows));
+      EXPECT_EQ(DenseRows(*session, passes[i + 2], others), Exact(*session, two, others));
+    }
+  }
 }
 
 TEST_P(Caches, GuidanceKeepsTheStatesOfBothSequences) {
@@ -142,6 +145,23 @@ TEST_P(Caches, CanvasesOfOtherLengthsComeAndGo) {
     const PassRef base = Keep(*session, canvas);
     const std::vector<Position> all = AllPositions(length), rows = {3, 8};
     EXPECT_LE(LargestGap(Reuse(*session, canvas, base, all, rows), Exact(*session, canvas, rows)), kRounding);
+  }
+}
+
+TEST_P(Caches, TwoBatchesOfOtherLengthsComeAndGo) {
+  const auto session = NewSession({.threads = 2});
+  for (std::size_t length : {20, 32, 20, 9, 32}) {
+    const std::vector<Token> canvas = RandomCanvas(golden_->info(), length, 0.5);
+    const std::vector<Position> all = AllPositions(length), rows = {3, 8};
+    const Query keeps{.canvas = canvas, .rows = rows, .keep_states = true};
+    const std::vector<PassRef> bases = session->Forward(std::vector<Query>{keeps, keeps});
+    const auto reuse = [&](const PassRef& base) {
+      return Query{.canvas = canvas, .rows = rows, .kind = PassKind::kTest, .states = base.get(), .stale = all};
+    };
+    const std::vector<PassRef> passes =
+        session->Forward(std::vector<Query>{reuse(bases[0]), reuse(bases[1]), reuse(bases[1]), reuse(bases[0])});
+    const std::vector<double> expected = Exact(*session, canvas, rows);
+    for (const PassRef& pass : passes) EXPECT_LE(LargestGap(DenseRows(*session, pass, rows), expected), kRounding);
   }
 }
 

@@ -108,6 +108,14 @@ TEST_P(ComputeCase, TheBatchDoesNotMatter) {
   for (const GoldenCase& c : cases) rows.push_back(AllRows(c));
   for (std::size_t i = 0; i < cases.size(); ++i) batch.push_back(SequenceOf(cases[i], rows[i]));
   const std::vector<float> together = runner.Hidden(batch);
+  EXPECT_TRUE(network_->is_batch_invariant() || std::string(std::get<0>(GetParam())) == "q4_k_m");
+  // Twice the same splits evenly: each of two threads computes a half alone.
+  std::vector<Sequence> doubled = batch;
+  doubled.insert(doubled.end(), batch.begin(), batch.end());
+  NetworkRunner two(*network_, {.threads = 2});
+  const std::vector<float> halves = two.Hidden(doubled);
+  EXPECT_TRUE(SameBits({halves.begin(), halves.begin() + std::ssize(together)}, together));
+  EXPECT_TRUE(SameBits({halves.begin() + std::ssize(together), halves.end()}, together));
   std::vector<float> apart;
   for (const Sequence& sequence : batch) {
     const std::vector<float> hidden = runner.Hidden({&sequence, 1});

@@ -86,6 +86,7 @@ Network::Network(std::unique_ptr<WeightSource> source, const NetworkOptions& opt
 
   const std::int64_t on_device = options.gpu_layers < 0 ? hyper_.layers : options.gpu_layers;
   const bool packs = options.repack && (device == CpuDevice() || !UsesHostMemory(device));
+  is_batch_invariant_ = device == CpuDevice() && hyper_.experts == 0;
   own_attention_ = device == CpuDevice() && options.compute != Compute::kGgml;
   ggml_backend_buffer_type_t packed_type = options.repack ? PackedType() : nullptr;
   std::vector<TensorTable::Entry> host_copies;
@@ -105,6 +106,8 @@ Network::Network(std::unique_ptr<WeightSource> source, const NetworkOptions& opt
         ChooseKernel(options.compute, entry.tensor->type, entry.tensor->name) != LinearKernel::kGgml) {
       panels.push_back(entry);
       if (std::string_view(entry.tensor->name) != kEmbedding) continue;  // which is looked up by rows as well
+    } else if (IsLinear(entry)) {
+      is_batch_invariant_ = false;
     }
     if (packed_type != nullptr && CanBePacked(entry.tensor, packed_type)) {
       packed_copies.push_back(entry);

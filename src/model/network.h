@@ -44,6 +44,9 @@ class Network {
   Token mask_token() const { return mask_token_; }  // -1: none is named
   /// In order of preference, the CPU last.
   const std::vector<ggml_backend_dev_t>& devices() const { return devices_; }
+  /// Whether a row's bits depend on its own sequence alone whatever else is in the graph: ggml's products do not
+  /// promise it.
+  bool is_batch_invariant() const { return is_batch_invariant_; }
   std::size_t weight_bytes() const { return weight_bytes_; }
   std::int64_t parameters() const { return parameters_; }
   /// Oddities a user should know of, a line each.
@@ -63,6 +66,7 @@ class Network {
   TensorTable table_;
   LinearWeights linear_;
   bool own_attention_ = false;
+  bool is_batch_invariant_ = false;
   Token mask_token_ = -1;
   std::vector<ggml_backend_dev_t> devices_;
   std::vector<BufferPtr> buffers_;

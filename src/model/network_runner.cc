@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "base/check.h"
+#include "base/thread_pool.h"
 #include "model/devices.h"
 #include "weights/ggml_log.h"
 
@@ -21,6 +22,7 @@ constexpr std::size_t kKeptGraphs = 24;  // PUNT asks for other rows in every pa
 // How long a thread of ggml's looks for the next graph before it sleeps, in units of ggml's. Its default spins for tens
 // of milliseconds, on a core that those who read the rows of the last graph need.
 constexpr std::uint32_t kPolling = 0;
+constexpr double kUneven = 1.15;                    // how much more than an even share of a batch a thread may get
 constexpr double kKeptInTraining = 1 - 0.15 * 0.8;  // ESM-2: share of residues that were not zeroed
 
 struct BackendDelete {
@@ -167,6 +169,8 @@ class NetworkRunner::Impl {
     shape.keeps_states = options_.keeps_states && shape.rows() > 0;
     shape.attention_layers.assign(attention_layers.begin(), attention_layers.end());
     if (shape.rows() == 0 && attention_layers.empty()) return {};
+    const std::vector<std::vector<std::size_t>> shares = SharesOf(shape);
+    if (!shares.empty()) return HiddenInLanes(sequences, shape, shares);
     Built& built = bodies_.Prepare(shape, [this](const GraphShape& s) { return BuildBody(s); });
     SetInputs(built.inputs, sequences);
     bodies_.Compute(built);
@@ -209,7 +213,10 @@ class NetworkRunner::Impl {
     for (const auto& each : key_values_) {
       if (is_free(each) && each->tokens() == tokens) return each;
     }
-    if (std::erase_if(key_values_, is_free) > 0) bodies_.Clear();
+    if (std::erase_if(key_values_, is_free) > 0) {
+      bodies_.Clear();
+      for (const auto& lane : lanes_) lane->bodies_.Clear();
+    }
     key_values_.push_back(std::make_shared<KeyValues>(network_.hyper(), tokens,
                                                       ggml_backend_get_default_buffer_type(backends_.front().get())));
     return key_values_.back();
@@ -220,11 +227,70 @@ class NetworkRunner::Impl {
 
   std::size_t compute_bytes() const {
     std::size_t sum = bodies_.bytes() + heads_.bytes();
+    for (const auto& lane : lanes_) sum += lane->compute_bytes();
     for (const auto& each : key_values_) sum += each->bytes();
     return sum;
   }
 
  private:
+  // Threads that compute one graph wait for each other a dozen times in every layer; on a busy machine, for long. Where
+  // a batch can be split evenly, each thread computes a graph of its own instead, and they meet once.
+
+  /// Which sequences each thread computes alone; empty where that is not possible, or one would wait for another.
+  std::vector<std::vector<std::size_t>> SharesOf(const GraphShape& shape) const {
+    const auto threads = static_cast<std::size_t>(options_.threads);
+    const bool is_plain = shape.attention_layers.empty() && !options_.keeps_experts && !options_.keeps_states;
+    if (threads < 2 || shape.sequences.size() < threads || !is_plain || !network_.is_batch_invariant()) {
+      return {};
+    }
+    std::vector<std::size_t> order(shape.sequences.size());
+    std::iota(order.begin(), order.end(), 0);
+    // The longest first, each to who has least.
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return shape.sequences[a].columns > shape.sequences[b].columns;
+    });
+    std::vector<std::vector<std::size_t>> shares(threads);
+    std::vector<std::int64_t> columns(threads, 0);
+    for (std::size_t i : order) {
+      const auto least = std::min_element(columns.begin(), columns.end());
+      *least += shape.sequences[i].columns;
+      shares[static_cast<std::size_t>(least - columns.begin())].push_back(i);
+    }
+    const auto most = static_cast<double>(*std::max_element(columns.begin(), columns.end()));
+    const double even = static_cast<double>(shape.columns()) / static_cast<double>(threads);
+    return most <= kUneven * even ? shares : std::vector<std::vector<std::size_t>>{};
+  }
+
+  std::vector<float> HiddenInLanes(std::span<const Sequence> sequences, const GraphShape& shape,
+                                   const std::vector<std::vector<std::size_t>>& shares) {
+    NetworkRunnerOptions options = options_;
+    options.threads = 1;
+    while (lanes_.size() < shares.size()) lanes_.push_back(std::make_unique<Impl>(network_, options));
+    if (lane_threads_ == nullptr) lane_threads_ = std::make_unique<ThreadPool>(options_.threads);
+    const std::int64_t dim = network_.hyper().model_dim;
+    std::vector<std::int64_t> begins;  // of the sequences' rows
+    std::int64_t rows = 0;
+    for (const SequenceShape& each : shape.sequences) {
+      begins.push_back(rows);
+      rows += each.rows;
+    }
+    std::vector<float> hidden(static_cast<std::size_t>(rows * dim));
+    lane_threads_->For(shares.size(), [&](std::size_t begin, std::size_t end, int) {
+      for (std::size_t lane = begin; lane < end; ++lane) {
+        std::vector<Sequence> own;
+        for (std::size_t i : shares[lane]) own.push_back(sequences[i]);
+        const std::vector<float> states = lanes_[lane]->Hidden(own, {}, nullptr);
+        auto from = states.begin();
+        for (std::size_t i : shares[lane]) {
+          const auto count = static_cast<std::ptrdiff_t>(shape.sequences[i].rows * dim);
+          std::copy_n(from, count, hidden.begin() + begins[i] * dim);
+          from += count;
+        }
+      }
+    });
+    return hidden;
+  }
+
   std::vector<std::unique_ptr<ggml_backend, BackendDelete>> OpenBackends(const NetworkRunnerOptions& options) {
     const GgmlLogCapture silence;
     std::vector<std::unique_ptr<ggml_backend, BackendDelete>> backends;
@@ -435,6 +501,8 @@ class NetworkRunner::Impl {
   std::vector<ChosenExperts> experts_;
   std::vector<LayerStates> states_;
   std::vector<float> fetched_;  // logits from another device
+  std::vector<std::unique_ptr<Impl>> lanes_;
+  std::unique_ptr<ThreadPool> lane_threads_;
 };
 
 NetworkRunner::NetworkRunner(const Network& network, const NetworkRunnerOptions& options)

@@ -15,117 +15,21 @@
 #include "denoise/neural_denoiser.h"
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <cmath>
-#include <limits>
-#include <mutex>
-#include <optional>
+#include <map>
+#include <numeric>
 #include <utility>
 
 #include "base/check.h"
-#include "denoise/row_kernels.h"
-#include "denoise/row_workers.h"
+#include "base/thread_pool.h"
+#include "denoise/neural_pass.h"
+#include "denoise/neural_reader.h"
 #include "model/network_runner.h"
 
 namespace punt {
 namespace {
 
-constexpr std::size_t kPortion = 64;  // rows through the head at a time
-constexpr float kImpossible = -std::numeric_limits<float>::infinity();
-
-/// Memory for the logits that the passes of a session keep; outlives the session with its last pass. Every step keeps
-/// as much as the one before, so what is given back is used again: asking the system for it anew would cost more than
-/// the numbers are worth.
-class LogitStore {
- public:
-  struct Room {
-    std::unique_ptr<float[]> numbers;
-    std::size_t size = 0;
-  };
-
-  /// Not set; empty when it would exceed the budget.
-  Room Take(std::size_t size, std::size_t budget) {
-    std::lock_guard lock(mutex_);
-    auto fits = std::find_if(spare_.begin(), spare_.end(), [&](const Room& room) { return room.size >= size; });
-    if (fits != spare_.end()) {
-      Room room = std::move(*fits);
-      spare_.erase(fits);
-      return room;
-    }
-    for (const Room& room : spare_) bytes_ -= room.size * sizeof(float);
-    spare_.clear();
-    if (bytes_ + size * sizeof(float) > budget) return {};
-    bytes_ += size * sizeof(float);
-    return {std::make_unique_for_overwrite<float[]>(size), size};
-  }
-  void GiveBack(Room room) {
-    std::lock_guard lock(mutex_);
-    if (room.size > 0) spare_.push_back(std::move(room));
-  }
-
- private:
-  std::mutex mutex_;  // passes of a batch are dropped by the threads that used them
-  std::size_t bytes_ = 0;
-  std::vector<Room> spare_;
-};
-using Ledger = std::shared_ptr<LogitStore>;
-
-class NeuralPass : public Pass {
- public:
-  NeuralPass(const Query& query, Ledger ledger) : Pass(query.canvas, query.shadows), ledger_(std::move(ledger)) {
-    index_of_.assign(row_count(), -1);
-    for (Position row : query.rows) {
-      std::ptrdiff_t& index = index_of_[static_cast<std::size_t>(row)];
-      if (index >= 0) continue;
-      index = std::ssize(rows_);
-      rows_.push_back(row);
-    }
-  }
-
-  bool belongs_to(const Ledger& session) const { return ledger_ == session; }
-  void CountRows(std::size_t rows, std::size_t sequences) { SetRowPasses(static_cast<std::int64_t>(rows * sequences)); }
-
-  ~NeuralPass() override { ledger_->GiveBack(std::move(kept_)); }
-
-  /// Rows in the order of `hidden`, without repeats.
-  const std::vector<Position>& rows() const { return rows_; }
-  std::size_t IndexOf(Position row) const {
-    const std::ptrdiff_t index = index_of_[static_cast<std::size_t>(row)];
-    Check(index >= 0, "a read of a row that the pass was not asked for");
-    return static_cast<std::size_t>(index);
-  }
-
-  std::vector<float> hidden;         // [rows x D]
-  std::vector<float> unconditional;  // the same with the prompt masked; empty without guidance
-  std::vector<float> attention;      // [L x L] or empty
-  double mask_ratio = 0;
-  // Of the sequence and of its unconditional twin, if kept. A later pass may take them over.
-  using States = std::array<std::shared_ptr<const KeyValues>, 2>;
-  mutable States states;
-
-  // Logits of rows that were read, if there is room for all of them. Reading fills them in.
-  bool KeepsLogits(std::size_t vocab, std::size_t budget) const {
-    if (keeps_room()) return true;
-    kept_ = ledger_->Take(rows_.size() * vocab, budget);
-    if (!keeps_room()) return false;
-    is_kept_.assign(rows_.size(), false);
-    return true;
-  }
-  bool keeps_room() const { return kept_.size > 0; }
-  bool IsKept(std::size_t index) const { return !is_kept_.empty() && is_kept_[index]; }
-  void SetKept(std::size_t index) const { is_kept_[index] = true; }
-  std::span<float> Kept(std::size_t index, std::size_t vocab) const {
-    return {kept_.numbers.get() + index * vocab, vocab};
-  }
-
- private:
-  Ledger ledger_;
-  std::vector<Position> rows_;
-  std::vector<std::ptrdiff_t> index_of_;
-  mutable LogitStore::Room kept_;
-  mutable std::vector<bool> is_kept_;
-};
+constexpr double kUneven = 1.3;  // how much more than an even share of the rows a thread may get
 
 /// Every token that no row may give. Throws when that leaves none.
 std::vector<Token> Banned(const DenoiserInfo& info, std::span<const Token> never, std::span<const Token> banned) {
@@ -153,12 +57,15 @@ class NeuralSession : public DenoiserSession {
       : DenoiserSession(info),
         network_(network),
         options_(options),
-        banned_(Banned(info, never, options.banned_tokens)),
-        vocab_(static_cast<std::size_t>(info.vocab_size)),
         dim_(static_cast<std::size_t>(network.hyper().model_dim)),
         ledger_(std::make_shared<LogitStore>()),
+        reader_options_{.vocab = static_cast<std::size_t>(info.vocab_size),
+                        .dim = dim_,
+                        .guidance = options.guidance,
+                        .logit_cache_bytes = options.logit_cache_bytes,
+                        .banned = Banned(info, never, options.banned_tokens)},
         runner_(network, {.threads = options.threads}),
-        workers_(options.threads, vocab_) {
+        reader_(reader_options_, runner_, options.threads) {
     if (!std::isfinite(options.guidance)) BadInput("guidance must be finite, got {}", options.guidance);
   }
 
@@ -211,47 +118,22 @@ class NeuralSession : public DenoiserSession {
   }
 
   void DoPropose(std::span<const ProposalRequest> requests) override {
-    for (const ProposalRequest& request : requests) {
-      const NeuralPass& pass = Own(request.pass);
-      pass.KeepsLogits(vocab_, options_.logit_cache_bytes);
-      ForPortions(pass, request.rows, first_, [&](std::size_t i, std::span<const float> row, RowScratch& scratch) {
-        request.out[i] = ProposeRow(row, request.rows[i], *request.options, request.key, scratch);
-      });
-    }
+    Read(requests,
+         [this](NeuralReader& reader, const ProposalRequest& request) { reader.Propose(Own(request.pass), request); });
   }
 
   void DoDiverge(std::span<const DivergenceRequest> requests) override {
-    for (const DivergenceRequest& request : requests) {
-      const NeuralPass& base = Own(request.base);
-      const NeuralPass& fresh = Own(request.fresh);
-      base.KeepsLogits(vocab_, options_.logit_cache_bytes);
-      for (std::size_t begin = 0; begin < request.rows.size(); begin += kPortion) {
-        const auto rows = request.rows.subspan(begin, std::min(kPortion, request.rows.size() - begin));
-        const auto base_rows = Portion(base, rows, first_);
-        const auto fresh_rows = Portion(fresh, rows, second_);
-        workers_.ForRows(rows.size(), [&](std::size_t i, RowScratch& scratch) {
-          request.out[begin + i] = DivergeRows(base_rows[i], fresh_rows[i], *request.options, scratch);
-        });
-      }
-    }
+    Read(requests, [this](NeuralReader& reader, const DivergenceRequest& request) {
+      reader.Diverge(Own(request.base), Own(request.fresh), request);
+    });
   }
 
   void DoLogProbs(std::span<const LogProbRequest> requests) override {
-    for (const LogProbRequest& request : requests) {
-      ForPortions(Own(request.pass), request.rows, first_, [&](std::size_t i, std::span<const float> row, RowScratch&) {
-        const double log_sum = SummariseRow(row).log_sum_exp;
-        for (std::size_t v = 0; v < vocab_; ++v) request.out[i * vocab_ + v] = static_cast<double>(row[v]) - log_sum;
-      });
-    }
+    for (const LogProbRequest& request : requests) reader_.LogProbs(Own(request.pass), request);
   }
 
   void DoTokenProbs(std::span<const TokenProbRequest> requests) override {
-    for (const TokenProbRequest& request : requests) {
-      ForPortions(Own(request.pass), request.rows, first_, [&](std::size_t i, std::span<const float> row, RowScratch&) {
-        const double logit = row[static_cast<std::size_t>(request.tokens[i])];
-        request.out[i] = std::exp(logit - SummariseRow(row).log_sum_exp);
-      });
-    }
+    for (const TokenProbRequest& request : requests) reader_.TokenProbs(Own(request.pass), request);
   }
 
   void DoAttention(std::span<const AttentionRequest> requests) override {
@@ -263,7 +145,14 @@ class NeuralSession : public DenoiserSession {
   }
 
  private:
-  using RowSpans = std::vector<std::span<const float>>;
+  /// A thread's own way to read rows.
+  struct Lane {
+    Lane(const Network& network, const ReaderOptions& options)
+        : runner(network, {.threads = 1}), reader(options, runner, 1) {}
+
+    NetworkRunner runner;
+    NeuralReader reader;
+  };
 
   struct Input {
     std::vector<Token> tokens;    // canvas and shadows
@@ -361,90 +250,61 @@ class NeuralSession : public DenoiserSession {
     return mean;
   }
 
-  template <typename RowBody>
-  void ForPortions(const NeuralPass& pass, std::span<const Position> rows, std::vector<float>& room,
-                   const RowBody& body) {
-    for (std::size_t begin = 0; begin < rows.size(); begin += kPortion) {
-      const auto portion = rows.subspan(begin, std::min(kPortion, rows.size() - begin));
-      const RowSpans logits = Portion(pass, portion, room);
-      workers_.ForRows(portion.size(),
-                       [&](std::size_t i, RowScratch& scratch) { body(begin + i, logits[i], scratch); });
-    }
-  }
+  // Requests of many sequences are shared out, so that threads do not wait for each other at every portion.
 
-  /// The logits of `rows`, from what the pass keeps or through the head into `room`; valid until either changes.
-  RowSpans Portion(const NeuralPass& pass, std::span<const Position> rows, std::vector<float>& room) {
-    std::vector<std::size_t> missing;  // of `rows`
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (!pass.IsKept(pass.IndexOf(rows[i]))) missing.push_back(i);
-    }
-    const bool keeps = pass.keeps_room();
-    if (!keeps) room.resize(std::max(room.size(), missing.size() * vocab_));
-    std::vector<std::span<float>> targets;  // of the missing ones
-    for (std::size_t m = 0; m < missing.size(); ++m) {
-      targets.push_back(keeps ? pass.Kept(pass.IndexOf(rows[missing[m]]), vocab_)
-                              : std::span(room).subspan(m * vocab_, vocab_));
-    }
-    ReadHead(pass, rows, missing, targets);
-    RowSpans spans(rows.size());
-    for (std::size_t m = 0; m < missing.size(); ++m) {
-      spans[missing[m]] = targets[m];
-      if (keeps) pass.SetKept(pass.IndexOf(rows[missing[m]]));
-    }
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (spans[i].empty()) spans[i] = pass.Kept(pass.IndexOf(rows[i]), vocab_);
-    }
-    return spans;
-  }
+  static const Pass* KeyOf(const ProposalRequest& request) { return request.pass; }
+  static const Pass* KeyOf(const DivergenceRequest& request) { return request.base; }
+  static const Pass* SecondOf(const ProposalRequest&) { return nullptr; }
+  static const Pass* SecondOf(const DivergenceRequest& request) { return request.fresh; }
 
-  /// Runs the head for some of the rows, and writes what may be sampled from to `targets`.
-  void ReadHead(const NeuralPass& pass, std::span<const Position> rows, const std::vector<std::size_t>& missing,
-                std::span<const std::span<float>> targets) {
-    if (missing.empty()) return;
-    std::span<const float> logits = RunHead(pass.hidden, pass, rows, missing);
-    if (is_guided()) {
-      conditional_.assign(logits.begin(), logits.end());
-      logits = RunHead(pass.unconditional, pass, rows, missing);
+  template <typename Request, typename ReadOne>
+  void Read(std::span<const Request> requests, const ReadOne& read) {
+    const std::vector<std::vector<std::size_t>> shares = SharesOf(requests);
+    if (shares.empty()) {
+      for (const Request& request : requests) read(reader_, request);
+      return;
     }
-    const auto factor = static_cast<float>(options_.guidance + 1);
-    std::atomic<bool> is_finite = true;
-    workers_.ForRows(missing.size(), [&](std::size_t m, RowScratch&) {
-      const std::span<float> row = targets[m];
-      const std::span<const float> from = logits.subspan(m * vocab_, vocab_);
-      if (is_guided()) {
-        const float* conditional = conditional_.data() + m * vocab_;
-        for (std::size_t v = 0; v < vocab_; ++v) row[v] = from[v] + factor * (conditional[v] - from[v]);
-      } else {
-        std::copy(from.begin(), from.end(), row.begin());
+    while (lanes_.size() < shares.size()) lanes_.push_back(std::make_unique<Lane>(network_, reader_options_));
+    if (lane_threads_ == nullptr) lane_threads_ = std::make_unique<ThreadPool>(options_.threads);
+    lane_threads_->For(shares.size(), [&](std::size_t begin, std::size_t end, int) {
+      for (std::size_t lane = begin; lane < end; ++lane) {
+        for (std::size_t i : shares[lane]) read(lanes_[lane]->reader, requests[i]);
       }
-      if (!NetworkRunner::IsFinite(row)) is_finite = false;
-      for (Token token : banned_) row[static_cast<std::size_t>(token)] = kImpossible;
     });
-    if (!is_finite) runner_.ThrowNotFinite();
   }
 
-  std::span<const float> RunHead(const std::vector<float>& states, const NeuralPass& pass,
-                                 std::span<const Position> rows, const std::vector<std::size_t>& missing) {
-    states_.clear();
-    for (std::size_t i : missing) {
-      const auto from = states.begin() + static_cast<std::ptrdiff_t>(pass.IndexOf(rows[i]) * dim_);
-      states_.insert(states_.end(), from, from + static_cast<std::ptrdiff_t>(dim_));
+  /// Which requests each thread reads alone, those of one pass together; empty where they cannot be shared out evenly.
+  template <typename Request>
+  std::vector<std::vector<std::size_t>> SharesOf(std::span<const Request> requests) const {
+    const auto threads = static_cast<std::size_t>(options_.threads);
+    if (threads < 2 || requests.size() < threads) return {};
+    std::map<const Pass*, std::size_t> share_of;
+    std::vector<std::vector<std::size_t>> shares(threads);
+    std::vector<std::size_t> rows(threads, 0);
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      const auto least = static_cast<std::size_t>(std::min_element(rows.begin(), rows.end()) - rows.begin());
+      const std::size_t share = share_of.try_emplace(KeyOf(requests[i]), least).first->second;
+      shares[share].push_back(i);
+      rows[share] += requests[i].rows.size();
     }
-    return runner_.LogitsInPlace(states_);
+    for (const Request& request : requests) {
+      const Pass* second = SecondOf(request);
+      if (second != nullptr && !share_of.try_emplace(second, threads).second) return {};  // read by another as well
+    }
+    const auto most = static_cast<double>(*std::max_element(rows.begin(), rows.end()));
+    const auto all = static_cast<double>(std::accumulate(rows.begin(), rows.end(), std::size_t{0}));
+    return most * static_cast<double>(threads) <= kUneven * all ? shares : std::vector<std::vector<std::size_t>>{};
   }
 
   const Network& network_;
   const SessionOptions options_;
-  const std::vector<Token> banned_;
-  const std::size_t vocab_;
   const std::size_t dim_;
   const Ledger ledger_;
+  const ReaderOptions reader_options_;
   NetworkRunner runner_;
-  RowWorkers workers_;
-  std::vector<float> first_;  // portions of logits
-  std::vector<float> second_;
-  std::vector<float> conditional_;
-  std::vector<float> states_;
+  NeuralReader reader_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  std::unique_ptr<ThreadPool> lane_threads_;
 };
 
 }  // namespace

@@ -332,6 +332,51 @@ TEST(NeuralSession, ManyShapesComeAndGo) {
   }
 }
 
+// ---- reads of many passes at once
+
+TEST(NeuralSession, ReadsOfManyPassesDoNotDependOnThreads) {
+  const GoldenDenoiser llada("llada");
+  const std::vector<Position> rows = AllPositions(40);
+  std::vector<std::vector<Token>> canvases;
+  for (std::uint64_t i = 0; i < 8; ++i) {
+    canvases.push_back(RandomCanvas(llada->info(), 40, 0.1 * static_cast<double>(i + 1)));
+  }
+  const auto read = [&](int threads, double guidance) {
+    const auto session = llada->NewSession({.guidance = guidance, .prompt = {0, 1}, .threads = threads});
+    std::vector<Query> queries;
+    for (const auto& canvas : canvases) queries.push_back({.canvas = canvas, .rows = rows});
+    const std::vector<PassRef> passes = session->Forward(queries);
+    std::vector<std::vector<Proposal>> proposals(8, std::vector<Proposal>(rows.size()));
+    std::vector<ProposalRequest> propose;
+    for (std::size_t i = 0; i < 8; ++i) {  // two requests for each of the first four
+      propose.push_back({passes[i % 4].get(), rows, &kProposals[i / 4 + 1], {.seed = 3, .step = 4}, proposals[i]});
+    }
+    session->Propose(propose);
+    std::vector<std::vector<double>> divergences(9, std::vector<double>(rows.size()));
+    const std::vector<DivergenceOptions> options = Divergences();
+    std::vector<DivergenceRequest> diverge;
+    for (std::size_t i = 0; i < 4; ++i) {
+      diverge.push_back({passes[i].get(), passes[i + 4].get(), rows, &options[i], divergences[i]});
+    }
+    session->Diverge(diverge);
+    diverge.clear();  // passes that several read, as base and as fresh
+    for (std::size_t i = 4; i < 9; ++i) {
+      diverge.push_back({passes[i % 2].get(), passes[i % 3].get(), rows, &options[i - 4], divergences[i]});
+    }
+    session->Diverge(diverge);
+    std::vector<double> all;
+    for (const auto& each : proposals) {
+      for (const Proposal& p : each) all.insert(all.end(), {static_cast<double>(p.token), p.token_prob, p.entropy});
+    }
+    for (const auto& each : divergences) all.insert(all.end(), each.begin(), each.end());
+    return all;
+  };
+  for (double guidance : {0.0, 1.0}) {
+    const std::vector<double> one = read(1, guidance);
+    for (int threads : {2, 3, 5}) EXPECT_EQ(read(threads, guidance), one) << threads << " threads";
+  }
+}
+
 // ---- counters and refusals
 
 TEST(NeuralSession, Counts) {

@@ -46,9 +46,11 @@ test-training: all
 	training/test
 
 test-clients: all
+	@scripts/install-deps clients
 	scripts/test-clients
 
 test-lm-eval: all
+	@scripts/install-deps clients
 	scripts/test-lm-eval
 
 lint:

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The web viewer: its parts in node, and the page in a headless Chromium. Needs what scripts/install-web-test installs.
+# The web viewer: its parts in node, and the page in a headless Chromium, on a stand-in and on `punt serve` itself. Needs what
+# scripts/install-web-test installs.
 set -uo pipefail
 cd "$PUNT_SOURCE_DIR/tests/web" || exit 1
 
@@ -16,4 +17,5 @@ export CHROMIUM=${CHROMIUM:-$(command -v chromium || command -v chromium-browser
 [ -n "$CHROMIUM" ] || skip "trace_test.mjs passed; chromium is missing (or name one in \$CHROMIUM)"
 [ -d node_modules/playwright-core ] && [ -d node_modules/axe-core ] ||
   skip "trace_test.mjs passed; tests/web/node_modules is missing (scripts/install-web-test)"
-exec node --test --test-concurrency=1 viewer_test.mjs viewer_replay_test.mjs viewer_access_test.mjs viewer_serve_test.mjs
+exec node --test --test-concurrency=1 viewer_test.mjs viewer_replay_test.mjs viewer_access_test.mjs viewer_serve_test.mjs \
+  viewer_stories_test.mjs

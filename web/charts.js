@@ -12,10 +12,16 @@ export function chartPoint(recording, frame) {
   return { accepted, ...structureOf(recording, frame) };
 }
 
+/** Axes that are long enough for all of `list`. */
+export function widest(list) {
+  const longest = (name) => Math.max(0, ...list.map((axes) => axes[name]));
+  return { steps: longest("steps"), most: longest("most"), top: longest("top") };
+}
+
 export class Charts {
   #recording = null;
   #seen = 0; // frames of it
-  #count = -1; // steps of the axis as drawn
+  #drawn = ""; // what the drawings show
   #points = []; // per step; the start and the end commit nothing
 
   constructor(root) {
@@ -23,29 +29,34 @@ export class Charts {
     this.structure = new Chart(root, "Share of structure so far");
   }
 
-  /** `steps` is the length of the axis: at least the run's own, more to compare with a longer run. */
-  update(recording, steps) {
-    const isNew = this.#collect(recording);
-    const count = Math.max(steps, this.#points.length);
-    if (!isNew && count === this.#count) return;
-    this.#count = count;
-    const accepted = this.#points.map((point) => point.accepted);
-    const most = largest(accepted, 1);
-    this.committed.draw(count, most, String, [bars(accepted, most, count)]);
-    const shares = this.#points.map((point) => point.share ?? 0);
-    const top = Math.ceil(largest(shares, 0.1) * 10) / 10;
-    this.structure.draw(count, top, percent, [level(shares.at(-1) ?? 0, top), line(shares, top, count)]);
+  /** The axes that a run needs: so many steps, most tokens of a step, largest share. */
+  measure(recording) {
+    this.#collect(recording);
+    const most = largest(this.#points.map((point) => point.accepted), 1);
+    const share = largest(this.#points.map((point) => point.share ?? 0), 0.1);
+    return { steps: this.#points.length, most, top: Math.ceil(share * 10) / 10 };
   }
 
-  /** True when there is something to draw again. */
+  /** `axes`: at least the run's own, more to compare with another run. */
+  update(recording, axes) {
+    const { steps, most, top } = widest([this.measure(recording), axes]);
+    const wanted = [this.#seen, steps, most, top].join();
+    if (wanted === this.#drawn) return;
+    this.#drawn = wanted;
+    const accepted = this.#points.map((point) => point.accepted);
+    this.committed.draw(steps, most, String, [bars(accepted, most, steps)]);
+    const shares = this.#points.map((point) => point.share ?? 0);
+    this.structure.draw(steps, top, percent, [level(shares.at(-1) ?? 0, top), line(shares, top, steps)]);
+  }
+
   #collect(recording) {
-    const isNew = recording !== this.#recording || this.#seen < recording.frames.length;
-    if (recording !== this.#recording) [this.#recording, this.#seen, this.#points] = [recording, 0, []];
+    if (recording !== this.#recording) {
+      [this.#recording, this.#seen, this.#points, this.#drawn] = [recording, 0, [], ""];
+    }
     for (; this.#seen < recording.frames.length; ++this.#seen) {
       const frame = recording.frames[this.#seen];
       if (this.#seen > 0 && !frame.end) this.#points.push(chartPoint(recording, frame));
     }
-    return isNew;
   }
 
   /** `step` counts from 1; 0 and what is beyond the last step mark nothing. */

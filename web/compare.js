@@ -1,4 +1,5 @@
 // One or two panels, their runs, and replaying two runs at equal cost.
+import { widest } from "./charts.js";
 import { Panel } from "./panel.js";
 import { shortSpec } from "./spec.js";
 import { Recording, nfeOf } from "./trace.js";
@@ -15,7 +16,7 @@ export class Panels {
       onMove: (panel) => this.#follow(panel),
       onLoad: () => {
         onError("");
-        this.#shareAxis();
+        this.#shareAxes();
       },
       onError,
       shorten: (planner) => shortSpec(planner, this.planners),
@@ -30,7 +31,7 @@ export class Panels {
     this.root.classList.toggle("pair", count === 2);
     this.root.replaceChildren(...this.panels.slice(0, count).map((panel) => panel.root));
     if (count < 2) this.panels[1].pause();
-    this.#shareAxis();
+    this.#shareAxes();
   }
 
   get isRunning() {
@@ -65,7 +66,7 @@ export class Panels {
       recording.take(event, line, (performance.now() - begin) / 1000);
       if (panel.recording !== recording) panel.open(recording); // until then the last run stays in sight
       panel.refresh();
-      if (event.event === "commit") this.#shareAxis();
+      if (event.event === "commit") this.#shareAxes();
     };
     try {
       await this.api.generate(request, { signal: this.#abort.signal, onEvent });
@@ -75,10 +76,10 @@ export class Panels {
   }
 
   /** Two charts can be compared when their axes are the same. */
-  #shareAxis() {
+  #shareAxes() {
     const shown = this.panels.slice(0, this.count);
-    const steps = Math.max(0, ...shown.map((panel) => panel.recording?.current?.step ?? 0));
-    for (const panel of shown) panel.setSteps(steps);
+    const axes = widest(shown.map((panel) => panel.axes));
+    for (const panel of shown) panel.setAxes(axes);
   }
 
   #follow(panel) {

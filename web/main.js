@@ -3,6 +3,7 @@ import { Api, ApiError } from "./api.js";
 import { Panels } from "./compare.js";
 import { Controls } from "./controls.js";
 import { element } from "./dom.js";
+import { modelName } from "./spec.js";
 import { CELL_STATES, nfeOf } from "./trace.js";
 
 const byId = (id) => document.getElementById(id);
@@ -33,7 +34,7 @@ async function connect() {
   try {
     const props = await api.props();
     byId("model").textContent =
-      `${props.model.name}, up to ${props.model.max_length} positions · version ${props.version}`;
+      `${modelName(props.model.name)}, up to ${props.model.max_length} positions · version ${props.version}`;
     controls.setUp(props);
     panels.planners = props.planners;
     byId("run").disabled = false;

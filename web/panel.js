@@ -1,7 +1,8 @@
 // One run on the page: counters, canvas, replay, charts, and its trace as a file.
 import { CanvasView } from "./canvas_view.js";
-import { Charts } from "./charts.js";
+import { Charts, widest } from "./charts.js";
 import { element } from "./dom.js";
+import { modelName } from "./spec.js";
 import { nfeOf, parseTrace, tokensPerForward } from "./trace.js";
 
 const MILLISECONDS_PER_STEP = 180;
@@ -14,7 +15,7 @@ export class Panel {
   #isFollowing = true; // at the newest frame, and staying there
   #timer = null;
   #drawRequest = 0;
-  #steps = 0; // axis of the charts
+  #axes = widest([]); // of the charts
 
   /**
    * Hooks: `onMove(panel)` after the user or the player went to another frame, `onLoad(panel)` after another run came
@@ -81,9 +82,13 @@ export class Panel {
     });
   }
 
-  setSteps(steps) {
-    if (steps === this.#steps) return;
-    this.#steps = steps;
+  /** What the charts of the run need. */
+  get axes() {
+    return this.#recording ? this.charts.measure(this.#recording) : widest([]);
+  }
+
+  setAxes(axes) {
+    this.#axes = axes;
     this.refresh();
   }
 
@@ -161,7 +166,7 @@ export class Panel {
     this.facts.textContent = factsText(run);
     this.#drawCounters(recording, frame);
     this.canvas.show(recording, frame);
-    this.charts.update(recording, this.#steps);
+    this.charts.update(recording, this.#axes);
     this.charts.mark(frame.end ? 0 : frame.step);
   }
 
@@ -177,7 +182,7 @@ export class Panel {
   #save() {
     const url = URL.createObjectURL(new Blob([this.#recording.toText()], { type: "application/jsonl" }));
     const { run } = this.#recording.current;
-    const name = `${run.model}-${run.planner.split(":")[0]}-${run.seed}`.replace(/[^\w.-]+/g, "_");
+    const name = `${modelName(run.model)}-${run.planner.split(":")[0]}-${run.seed}`.replace(/[^\w.-]+/g, "_");
     element("a", { href: url, download: `${name}.jsonl` }).click();
     setTimeout(() => URL.revokeObjectURL(url), 1000);
   }
@@ -215,7 +220,7 @@ function whereText(frame, recording) {
 
 function factsText(run) {
   const parts = [
-    run.model,
+    modelName(run.model),
     `score ${run.score}`,
     `temperature ${run.temperature}`,
     `top-p ${run.top_p}`,

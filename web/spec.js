@@ -31,6 +31,11 @@ export function shortSpec(text, rows) {
   return row ? formatSpec(row, values) : text;
 }
 
+/** A model as a reader calls it: of a path the last part, without the ending of a file. */
+export function modelName(model) {
+  return String(model).replace(/\/+$/, "").replace(/^(?!toy:).*\//s, "").replace(/\.gguf$/, "");
+}
+
 function splitOutside(text) {
   const parts = [""];
   let depth = 0;

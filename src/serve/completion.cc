@@ -139,7 +139,9 @@ Completion::Completion(const Model& model, Scheduler& scheduler, Metrics& metric
   const std::size_t given = canvas_.size() + behind.size();
   const std::int64_t wanted = request.max_tokens.value_or(std::max<std::int64_t>(DefaultLength(model, given), 1));
   InField("max_tokens", [&] { RequireFit(given, wanted, model); });
-  place_ = {.begin = canvas_.size(), .end = canvas_.size() + static_cast<std::size_t>(wanted)};
+  place_ = {.begin = canvas_.size(),
+            .end = canvas_.size() + static_cast<std::size_t>(wanted),
+            .goes_on = !request.chat && canvas_.size() > model.tokenizer->Prefix().size()};
   canvas_.resize(place_.end, info.mask_token);
   canvas_.insert(canvas_.end(), behind.begin(), behind.end());
   recipe_ = InField("diffusion", [&] { return MakeRecipe(request.planner, request.score, request.proposal, info); });

@@ -29,14 +29,23 @@ std::size_t Overlap(std::string_view text, std::string_view stop) {
 GrowingText::GrowingText(const Model& model, TextPlace place, std::vector<std::string> stops)
     : model_(model), place_(place), stops_(std::move(stops)) {}
 
-std::span<const Token> GrowingText::Prefix(std::span<const Token> canvas) const {
+std::size_t GrowingText::Prefix(std::span<const Token> canvas) const {
   const DenoiserInfo& info = model_.denoiser->info();
   const std::span<const Token> all = canvas.subspan(place_.begin, place_.end - place_.begin);
   const auto ends = [&](Token token) {
     return token == info.mask_token ||
            std::find(info.eos_tokens.begin(), info.eos_tokens.end(), token) != info.eos_tokens.end();
   };
-  return all.first(static_cast<std::size_t>(std::find_if(all.begin(), all.end(), ends) - all.begin()));
+  return static_cast<std::size_t>(std::find_if(all.begin(), all.end(), ends) - all.begin());
+}
+
+std::string GrowingText::Decode(std::span<const Token> canvas, std::size_t begin, std::size_t count) const {
+  const Tokenizer& tokenizer = *model_.tokenizer;
+  const bool is_first = begin == place_.begin && !place_.goes_on;
+  if (is_first || begin == 0) return tokenizer.Decode(canvas.subspan(begin, count));
+  // Alone, a first word would lose the space in front of it, and the rest of a word would be a word of its own.
+  const std::size_t before = tokenizer.Decode(canvas.subspan(begin - 1, 1)).size();
+  return tokenizer.Decode(canvas.subspan(begin - 1, count + 1)).substr(before);
 }
 
 std::size_t GrowingText::StopIn(std::string_view text) const {
@@ -46,7 +55,7 @@ std::size_t GrowingText::StopIn(std::string_view text) const {
 }
 
 std::string GrowingText::Settled(std::span<const Token> canvas, bool is_last) {
-  const std::string text = model_.tokenizer->Decode(Prefix(canvas));
+  const std::string text = Decode(canvas, place_.begin, Prefix(canvas));
   std::size_t end = StopIn(text);
   has_stopped_ = has_stopped_ || end < text.size();
   if (!has_stopped_ && !is_last) {
@@ -68,7 +77,7 @@ std::string GrowingText::Snapshot(std::span<const Token> canvas) const {
     const bool is_end = i == place_.end ||
                         std::find(info.eos_tokens.begin(), info.eos_tokens.end(), canvas[i]) != info.eos_tokens.end();
     if (!is_end && canvas[i] != info.mask_token) continue;
-    text += model_.tokenizer->Decode(canvas.subspan(begin, i - begin));
+    text += Decode(canvas, begin, i - begin);
     if (is_end) break;
     text += kShade;
     begin = i + 1;
@@ -77,19 +86,18 @@ std::string GrowingText::Snapshot(std::span<const Token> canvas) const {
 }
 
 FinishedText GrowingText::Finish(std::span<const Token> canvas) const {
-  const std::span<const Token> prefix = Prefix(canvas);
-  const std::string text = model_.tokenizer->Decode(prefix);
+  const std::size_t prefix = Prefix(canvas);
+  const std::string text = Decode(canvas, place_.begin, prefix);
   const std::size_t stop = StopIn(text);
-  FinishedText finished{
-      .text = text.substr(0, stop), .finish_reason = "length", .tokens = static_cast<int>(prefix.size())};
+  FinishedText finished{.text = text.substr(0, stop), .finish_reason = "length", .tokens = static_cast<int>(prefix)};
   if (stop < text.size()) {
     // As many tokens as it takes to write the text before the stop string.
     std::size_t count = 0;
-    while (count < prefix.size() && model_.tokenizer->Decode(prefix.first(count)).size() < stop) ++count;
+    while (count < prefix && Decode(canvas, place_.begin, count).size() < stop) ++count;
     finished.tokens = static_cast<int>(count);
     finished.finish_reason = "stop";
   }
-  const std::size_t at = place_.begin + prefix.size();
+  const std::size_t at = place_.begin + prefix;
   if (at < place_.end && canvas[at] != model_.denoiser->info().mask_token) finished.finish_reason = "stop";
   return finished;
 }

@@ -14,6 +14,7 @@ namespace punt {
 struct TextPlace {
   std::size_t begin = 0;
   std::size_t end = 0;
+  bool goes_on = false;  // the text before it, which then may end within a word
 };
 
 struct FinishedText {
@@ -40,8 +41,10 @@ class GrowingText {
   FinishedText Finish(std::span<const Token> canvas) const;
 
  private:
-  /// Up to the first mask or end of sequence.
-  std::span<const Token> Prefix(std::span<const Token> canvas) const;
+  /// How many tokens stand before the first mask or end of sequence.
+  std::size_t Prefix(std::span<const Token> canvas) const;
+  /// The text of `count` tokens as it reads behind the token before them.
+  std::string Decode(std::span<const Token> canvas, std::size_t begin, std::size_t count) const;
   /// Where the first stop string begins; the text's size: nowhere.
   std::size_t StopIn(std::string_view text) const;
 

@@ -79,6 +79,23 @@ TEST(GrowingText, SnapshotsShowMasks) {
   EXPECT_EQ(text.Snapshot(std::vector<Token>{kB, kA, kB, kA, kA}), "b");
 }
 
+/// The tokenizer of the stories, which drops the space in front of a first word.
+TEST(GrowingText, GoesOnFromTheTextBeforeIt) {
+  const Model model = OpenModel(PUNT_SOURCE_DIR "/models/stories.gguf");
+  std::vector<Token> canvas = model.tokenizer->Encode("Once upon");
+  const std::size_t begin = canvas.size();
+  for (Token token : model.tokenizer->Encode("a time")) canvas.push_back(token);
+  const std::size_t end = canvas.size();
+  GrowingText after(model, {.begin = begin, .end = end, .goes_on = true}, {"time"});
+  EXPECT_EQ(after.Finish(canvas).text, " a ");
+  EXPECT_EQ(after.Finish(canvas).tokens, 2);
+  EXPECT_EQ(after.Settled(canvas), " a ");
+  GrowingText alone(model, {.begin = begin, .end = end}, {});
+  EXPECT_EQ(alone.Finish(canvas).text, "a time");
+  canvas[begin] = model.denoiser->info().mask_token;
+  EXPECT_EQ(alone.Snapshot(canvas), "\xe2\x96\x91 time");
+}
+
 /// Any order of filling: the parts that were sent are the finished text, whatever the stops.
 TEST(GrowingText, PartsAddUp) {
   const Model model = Pieces();

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { dataEvents, rawMember } from "../../web/sse.js";
-import { formatSpec, parseSpec, shortSpec } from "../../web/spec.js";
+import { formatSpec, modelName, parseSpec, shortSpec } from "../../web/spec.js";
 import { isStructural, structureOf } from "../../web/structure.js";
 import { advance, nfeOf, parseTrace, start } from "../../web/trace.js";
 
@@ -173,6 +173,12 @@ test("structure is what has no letter or digit", () => {
     assert.ok(isStructural(piece), piece);
   for (const piece of ["a", " the", "7", " ", "", "'s", "é", "字", "</s>", "<|eot|>", "\ufffd", "7.", " 3)"])
     assert.ok(!isStructural(piece), piece);
+});
+
+test("models are called by their name, not by their path", () => {
+  for (const model of ["stories", "stories.gguf", "/srv/models/stories.gguf", "../stories/"])
+    assert.equal(modelName(model), "stories");
+  assert.equal(modelName("toy:markov,file=/tmp/a"), "toy:markov,file=/tmp/a");
 });
 
 test("specs: only what differs from the defaults, nested ones in parentheses", () => {

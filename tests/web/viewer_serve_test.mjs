@@ -1,48 +1,22 @@
 // The viewer in a browser on the real server: $PUNT serve on a small fixture with random weights.
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { cells, openAt, panel, ready, runToEnd, settled, where } from "./page_testing.mjs";
+import { PUNT, pathOf, serve } from "./real_server.mjs";
 
-const PUNT = process.env.PUNT ?? "";
-const MODEL = fileURLToPath(new URL("../golden/llada", import.meta.url));
-const WEB = fileURLToPath(new URL("../../web", import.meta.url));
-
-let child;
-let url;
-let reason = "$PUNT does not name the program";
-
-before(async () => {
-  if (PUNT === "") return;
-  try {
-    execFileSync(PUNT, ["serve", "--help"], { stdio: "ignore" });
-  } catch {
-    reason = "this punt has no serve";
-    return;
-  }
-  child = spawn(PUNT, ["serve", "--model", MODEL, "--port", "0", "--threads", "1", "--quiet"]);
-  const said = await new Promise((resolve) => {
-    child.stdout.once("data", (data) => resolve(String(data)));
-    child.once("exit", () => resolve(""));
-  });
-  url = said.match(/http:\S+/)?.[0].replace(/\/?$/, "/");
-  reason = url ? "the server has no page" : "the server did not start";
-  if (url && (await fetch(url)).ok) reason = "";
-});
-after(() => child?.kill());
-
-/** A test on the server, skipped without one. */
-const served = (name, body) => test(name, async (t) => (reason === "" ? body() : t.skip(reason)));
+const MODEL = "tests/golden/llada";
+const WEB = pathOf("web");
+const server = serve(MODEL);
+const { served } = server;
 
 served("every file of web/ is there, under a policy", async () => {
   const files = (await readdir(WEB)).filter((name) => /\.(html|css|js|svg)$/.test(name));
   assert.ok(files.length > 10);
   for (const name of files) {
-    const response = await fetch(url + name);
+    const response = await fetch(server.url + name);
     assert.equal(response.status, 200, name);
     assert.match(response.headers.get("Content-Security-Policy"), /default-src 'self'/);
     assert.equal(await response.text(), await readFile(join(WEB, name), "utf8"), name);
@@ -50,7 +24,7 @@ served("every file of web/ is there, under a policy", async () => {
 });
 
 served("a run on the page is the run of the command line, line by line", async () => {
-  const { page, complaints } = await openAt(url);
+  const { page, complaints } = await openAt(server.url);
   await ready(page);
   await page.check("input[value=completion]");
   await page.fill("#max-tokens", "24");
@@ -62,7 +36,7 @@ served("a run on the page is the run of the command line, line by line", async (
   const folder = await mkdtemp(join(tmpdir(), "viewer-"));
   const trace = join(folder, "cli.jsonl");
   const flags = ["--length", "24", "--seed", "5", "--planner", "punt:epsilon=0.5", "--threads", "1", "--view", "none"];
-  execFileSync(PUNT, ["generate", "the ", "--model", MODEL, ...flags, "--trace", trace], { stdio: "ignore" });
+  execFileSync(PUNT, ["generate", "the ", "--model", pathOf(MODEL), ...flags, "--trace", trace], { stdio: "ignore" });
   const timeless = async (path) => (await readFile(path, "utf8")).replace(/"seconds":[^}]*/, "");
   assert.equal(await timeless(await download.path()), await timeless(trace));
   await rm(folder, { recursive: true });
@@ -70,7 +44,7 @@ served("a run on the page is the run of the command line, line by line", async (
 });
 
 served("a refusal is shown; a run that is stopped ends on the server too", async () => {
-  const { page, complaints } = await openAt(url, { allowed: /status of 400/ });
+  const { page, complaints } = await openAt(server.url, { allowed: /status of 400/ });
   await ready(page);
   await page.check("input[value=completion]");
   const most = await page.getAttribute("#max-tokens", "max");
@@ -89,7 +63,7 @@ served("a refusal is shown; a run that is stopped ends on the server too", async
   // Where a fast machine was done before the key, there is nothing to stop.
   if ((await page.textContent("#status")) === "Stopped.") assert.match(await where(page), /^step (\d+) of \1$/);
   for (let running = "1"; running !== "0"; ) {
-    const metrics = await (await fetch(`${url}metrics`)).text();
+    const metrics = await (await fetch(`${server.url}metrics`)).text();
     running = metrics.match(/^punt_requests_running(?:\{.*\})? (\d+)/m)[1];
   }
   assert.deepEqual(complaints, []);

@@ -65,54 +65,7 @@ HWY_BEFORE_NAMESPACE();
 namespace punt {
 namespace HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
-using Floats = hn::CappedTag<float, kPanel>;
-constexpr std::int64_t kLanes = hn::MaxLanes(Floats());
-constexpr std::int64_t kVectors = kPanel / kLanes;
-constexpr std::int64_t kTileRows = std::max<std::int64_t>(12 / kVectors, 1);
-
-/// Keeps g++ from moving loads before products: see linear_kernels.cc.
-template <class V>
-HWY_INLINE V InOrder(V v) {
-#if HWY_COMPILER_GCC_ACTUAL && HWY_ARCH_X86
-  auto raw = v.raw;
-  asm volatile("" : "+v"(raw));
-  v.raw = raw;
-#endif
-  return v;
-}
-
-/// out[R][16] (+)= x[R][depth] times panel[depth][16].
-template <std::int64_t R, bool adds>
-HWY_INLINE void Tile(const float* x, std::int64_t x_stride, const float* panel, std::int64_t depth, float* out,
-                     std::int64_t out_stride) {
-  const Floats d;
-  hn::Vec<Floats> sums[R][kVectors];
-  for (std::int64_t r = 0; r < R; ++r) {
-    for (std::int64_t v = 0; v < kVectors; ++v) {
-      sums[r][v] = adds ? hn::Load(d, out + r * out_stride + v * kLanes) : hn::Zero(d);
-    }
-  }
-  for (std::int64_t k = 0; k < depth; ++k, panel += kPanel) {
-    hn::Vec<Floats> w[kVectors];
-    for (std::int64_t v = 0; v < kVectors; ++v) w[v] = hn::Load(d, panel + v * kLanes);
-    for (std::int64_t r = 0; r < R; ++r) {
-      const auto each = hn::Set(d, x[r * x_stride + k]);
-      for (std::int64_t v = 0; v < kVectors; ++v) sums[r][v] = InOrder(hn::MulAdd(each, w[v], sums[r][v]));
-    }
-  }
-  for (std::int64_t r = 0; r < R; ++r) {
-    for (std::int64_t v = 0; v < kVectors; ++v) hn::Store(sums[r][v], d, out + r * out_stride + v * kLanes);
-  }
-}
-
-template <std::int64_t R, bool adds>
-HWY_INLINE void TileOf(std::int64_t rows, const float* x, std::int64_t x_stride, const float* panel, std::int64_t depth,
-                       float* out, std::int64_t out_stride) {
-  if (rows == R) return Tile<R, adds>(x, x_stride, panel, depth, out, out_stride);
-  if constexpr (R > 1) TileOf<R - 1, adds>(rows, x, x_stride, panel, depth, out, out_stride);
-}
+#include "model/float_tiles.inc"
 
 /// All rows times all panels.
 template <bool adds>
@@ -120,9 +73,9 @@ HWY_INLINE void Tiles(std::int64_t rows, const float* x, std::int64_t x_stride, 
                       std::int64_t depth, std::int64_t panel_depth, float* out, std::int64_t out_stride) {
   for (std::int64_t row = 0; row < rows; row += kTileRows) {
     for (std::int64_t p = 0; p < count; ++p) {
-      TileOf<kTileRows, adds>(std::min(kTileRows, rows - row), x + row * x_stride, x_stride,
-                              panels + p * panel_depth * kPanel, depth, out + row * out_stride + p * kPanel,
-                              out_stride);
+      FloatTileOf<kTileRows, adds>(std::min(kTileRows, rows - row), x + row * x_stride, x_stride,
+                                   panels + p * panel_depth * kPanel, depth, out + row * out_stride + p * kPanel,
+                                   out_stride);
     }
   }
 }

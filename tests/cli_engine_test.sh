@@ -75,7 +75,8 @@ accepts generate --model "$golden/esm2" --threads 1 MKV --length 20
 accepts generate --model "$golden/esm2" --threads 1 MKV --length 20 --freeze-mask-ratio
 accepts generate --model "$golden/bert" --threads 1 --infill "hello [MASK:2] world" --json
 [[ $(field tokens) == '[101,'*',102]' ]] || fail "BERT's ends are missing: $out"
-refuses "this model has no chat template" generate --model "$golden/esm2" --chat MK --length 4
+refuses "esm2 has no chat template; leave --chat out" generate --model "$golden/esm2" --chat MK --length 4
+refuses "a message holds a mask" generate --model "$golden/llada" --chat "Say <|mdm_mask|> again" --length 4
 
 # ---- limits name both numbers; unknown devices and models are named
 refuses "2 given tokens and 500 positions to generate exceed the 128" $llada hi --length 500

@@ -25,9 +25,8 @@ void Append(std::vector<Token>& tokens, const std::vector<Token>& more) {
 
 std::vector<Token> BuildPrompt(const CanvasRequest& request, const Model& model) {
   if (request.chat) {
-    if (!IsUtf8(request.prompt)) BadInput("the prompt is not valid UTF-8");
     const ChatMessage message{.role = "user", .content = request.prompt};
-    return model.tokenizer->EncodeChat({&message, 1});
+    return ChatTokens({&message, 1}, "leave --chat out", model);
   }
   std::vector<Token> tokens = model.tokenizer->Prefix();
   AppendText(request.prompt, "the prompt", model, tokens);

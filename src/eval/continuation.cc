@@ -1,8 +1,11 @@
 #include "eval/continuation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/check.h"
+#include "model/canvas_text.h"
 
 namespace punt {
 namespace {
@@ -11,13 +14,16 @@ bool InTemplate(const ContinuationRequest& request) { return request.chat || !re
 
 std::vector<Token> GivenTokens(const Model& model, const ContinuationRequest& request) {
   if (InTemplate(request)) {
-    if (!model.has_chat_template) BadInput("{} has no chat template; give the task chat=false", model.name);
     const ChatMessage message{.role = "user", .content = std::string(request.prompt)};
-    return model.tokenizer->EncodeChat(request.messages.empty() ? std::span(&message, 1) : request.messages);
+    try {
+      return ChatTokens(request.messages.empty() ? std::span(&message, 1) : request.messages,
+                        "give the task chat=false", model);
+    } catch (const Error& error) {
+      BadInput("item {}: {}", request.id, error.what());
+    }
   }
   std::vector<Token> tokens = model.tokenizer->Prefix();
-  const std::vector<Token> prompt = model.tokenizer->Encode(request.prompt);
-  tokens.insert(tokens.end(), prompt.begin(), prompt.end());
+  AppendText(request.prompt, fmt::format("item {}", request.id), model, tokens);
   return tokens;
 }
 
@@ -26,7 +32,6 @@ std::vector<Token> GivenTokens(const Model& model, const ContinuationRequest& re
 std::vector<Token> ContinuationCanvas(const Model& model, const ContinuationRequest& request) {
   const DenoiserInfo& info = model.denoiser->info();
   std::vector<Token> canvas = GivenTokens(model, request);
-  if (CountMasks(model, canvas) > 0) BadInput("item {} holds a mask", request.id);
   const std::vector<Token> suffix = InTemplate(request) ? std::vector<Token>{} : model.tokenizer->Suffix();
   const int given = static_cast<int>(canvas.size() + suffix.size());
   const int masks = request.length.value_or(std::min(request.usual_canvas, info.max_length) - given);

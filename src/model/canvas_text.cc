@@ -23,6 +23,20 @@ void AppendText(std::string_view text, std::string_view what, const Model& model
   }
 }
 
+std::vector<Token> ChatTokens(std::span<const ChatMessage> messages, std::string_view hint, const Model& model) {
+  if (!model.has_chat_template) BadInput("{} has no chat template; {}", model.name, hint);
+  for (const ChatMessage& message : messages) {
+    if (InvalidUtf8(message.content) != std::string_view::npos) {
+      BadInput("the message of the {} is not valid UTF-8", message.role);
+    }
+  }
+  std::vector<Token> tokens = model.tokenizer->EncodeChat(messages);
+  if (std::find(tokens.begin(), tokens.end(), model.denoiser->info().mask_token) != tokens.end()) {
+    BadInput("a message holds a mask");
+  }
+  return tokens;
+}
+
 void RequireFit(std::size_t given, std::int64_t wanted, const Model& model) {
   const int most = model.denoiser->info().max_length;
   if (static_cast<std::int64_t>(given) > most) {

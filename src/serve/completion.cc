@@ -35,10 +35,7 @@ std::uint64_t RandomSeed() {
 
 std::vector<Token> PromptTokens(const Model& model, const CompletionRequest& request) {
   if (request.chat) {
-    return InField("messages", [&] {
-      if (!model.has_chat_template) BadInput("{} has no chat template; use /v1/completions", model.name);
-      return model.tokenizer->EncodeChat(request.messages);
-    });
+    return InField("messages", [&] { return ChatTokens(request.messages, "use /v1/completions", model); });
   }
   std::vector<Token> tokens = model.tokenizer->Prefix();
   InField("prompt", [&] { AppendText(request.prompt, "the prompt", model, tokens); });

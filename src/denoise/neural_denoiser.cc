@@ -17,10 +17,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <utility>
 
 #include "base/check.h"
+#include "base/even_shares.h"
 #include "base/thread_pool.h"
 #include "denoise/neural_pass.h"
 #include "denoise/neural_reader.h"
@@ -276,24 +276,29 @@ class NeuralSession : public DenoiserSession {
   /// Which requests each thread reads alone, those of one pass together; empty where they cannot be shared out evenly.
   template <typename Request>
   std::vector<std::vector<std::size_t>> SharesOf(std::span<const Request> requests) const {
-    const auto threads = static_cast<std::size_t>(options_.threads);
-    if (threads < 2 || requests.size() < threads) return {};
-    std::map<const Pass*, std::size_t> share_of;
-    std::vector<std::vector<std::size_t>> shares(threads);
-    std::vector<std::size_t> rows(threads, 0);
+    if (options_.threads < 2) return {};
+    std::map<const Pass*, std::size_t> group_of;
+    std::vector<std::vector<std::size_t>> groups;
+    std::vector<std::int64_t> rows;
     for (std::size_t i = 0; i < requests.size(); ++i) {
-      const auto least = static_cast<std::size_t>(std::min_element(rows.begin(), rows.end()) - rows.begin());
-      const std::size_t share = share_of.try_emplace(KeyOf(requests[i]), least).first->second;
-      shares[share].push_back(i);
-      rows[share] += requests[i].rows.size();
+      const auto [found, is_new] = group_of.try_emplace(KeyOf(requests[i]), groups.size());
+      if (is_new) {
+        groups.emplace_back();
+        rows.push_back(0);
+      }
+      groups[found->second].push_back(i);
+      rows[found->second] += std::ssize(requests[i].rows);
     }
     for (const Request& request : requests) {
       const Pass* second = SecondOf(request);
-      if (second != nullptr && !share_of.try_emplace(second, threads).second) return {};  // read by another as well
+      if (second != nullptr && !group_of.try_emplace(second, groups.size()).second) return {};  // others read it too
     }
-    const auto most = static_cast<double>(*std::max_element(rows.begin(), rows.end()));
-    const auto all = static_cast<double>(std::accumulate(rows.begin(), rows.end(), std::size_t{0}));
-    return most * static_cast<double>(threads) <= kUneven * all ? shares : std::vector<std::vector<std::size_t>>{};
+    std::vector<std::vector<std::size_t>> shares;
+    for (const auto& share : EvenShares(rows, static_cast<std::size_t>(options_.threads), kUneven)) {
+      auto& own = shares.emplace_back();
+      for (std::size_t group : share) own.insert(own.end(), groups[group].begin(), groups[group].end());
+    }
+    return shares;
   }
 
   const Network& network_;

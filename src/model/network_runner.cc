@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "base/check.h"
+#include "base/even_shares.h"
 #include "base/thread_pool.h"
 #include "model/devices.h"
 #include "model/graph_store.h"
@@ -146,27 +147,11 @@ class NetworkRunner::Impl {
 
   /// Which sequences each thread computes alone; empty where that is not possible, or one would wait for another.
   std::vector<std::vector<std::size_t>> SharesOf(const GraphShape& shape) const {
-    const auto threads = static_cast<std::size_t>(options_.threads);
     const bool is_plain = shape.attention_layers.empty() && !options_.keeps_experts && !options_.keeps_states;
-    if (threads < 2 || shape.sequences.size() < threads || !is_plain || !network_.is_batch_invariant()) {
-      return {};
-    }
-    std::vector<std::size_t> order(shape.sequences.size());
-    std::iota(order.begin(), order.end(), 0);
-    // The longest first, each to who has least.
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return shape.sequences[a].columns > shape.sequences[b].columns;
-    });
-    std::vector<std::vector<std::size_t>> shares(threads);
-    std::vector<std::int64_t> columns(threads, 0);
-    for (std::size_t i : order) {
-      const auto least = std::min_element(columns.begin(), columns.end());
-      *least += shape.sequences[i].columns;
-      shares[static_cast<std::size_t>(least - columns.begin())].push_back(i);
-    }
-    const auto most = static_cast<double>(*std::max_element(columns.begin(), columns.end()));
-    const double even = static_cast<double>(shape.columns()) / static_cast<double>(threads);
-    return most <= kUneven * even ? shares : std::vector<std::vector<std::size_t>>{};
+    if (options_.threads < 2 || !is_plain || !network_.is_batch_invariant()) return {};
+    std::vector<std::int64_t> columns;
+    for (const SequenceShape& each : shape.sequences) columns.push_back(each.columns);
+    return EvenShares(columns, static_cast<std::size_t>(options_.threads), kUneven);
   }
 
   std::vector<float> HiddenInLanes(std::span<const Sequence> sequences, const GraphShape& shape,

@@ -65,7 +65,7 @@ int Main(int argc, char** argv) {
   const std::int64_t depth = argc > 2 ? std::stoll(argv[2]) : 2048;
   const std::vector<std::string> row_counts = Split(argc > 3 ? argv[3] : "32,64,256,512");
   const int repeats = argc > 4 ? std::stoi(argv[4]) : 10;
-  if (channels < 1 || depth < 1 || depth % kBlock != 0) BadInput("the depth must be a multiple of {}", kBlock);
+  if (channels < 1 || depth < 1 || depth % kStretch != 0) BadInput("the depth must be a multiple of {}", kStretch);
   openblas_set_num_threads(1);
   const std::vector<float> w = Numbers(channels * depth, 1);
   const PackedMatrix f32 = Pack(PackedForm::kF32, GGML_TYPE_F32, depth, channels, w);
@@ -73,8 +73,10 @@ int Main(int argc, char** argv) {
   const PackedMatrix i16 = Pack(PackedForm::kInt16, GGML_TYPE_F16, depth, channels, w);
   const PackedMatrix q8 = Pack(PackedForm::kInt8, GGML_TYPE_F32, depth, channels, w);
   const PackedMatrix q4 = Pack(PackedForm::kInt4, GGML_TYPE_Q4_0, depth, channels, w);
+  const PackedMatrix q4_k = Pack(PackedForm::kInt4Min, GGML_TYPE_Q4_K, depth, channels, w);
 
-  fmt::print("| rows | sgemm | f32 | f16 | int16 | int8 | int4 |\n|---:|---:|---:|---:|---:|---:|---:|\n");
+  fmt::print(
+      "| rows | sgemm | f32 | f16 | int16 | int8 | int4 | int4, minima |\n|---:|---:|---:|---:|---:|---:|---:|---:|\n");
   for (const std::string& item : row_counts) {
     const RowsShape shape{.depth = depth, .rows = std::stoll(item)};
     const std::vector<float> x = Numbers(shape.rows * depth, 2);
@@ -92,6 +94,7 @@ int Main(int argc, char** argv) {
         {"int16", [&] { multiply(i16); }},
         {"int8", [&] { multiply(q8); }},
         {"int4", [&] { multiply(q4); }},
+        {"int4, minima", [&] { multiply(q4_k); }},
     };
     for (int i = 0; i < repeats; ++i) {
       for (Contender& contender : contenders) {

@@ -107,13 +107,16 @@ LinearKernel ChooseKernel(Compute compute, ggml_type type, std::string_view name
     const bool rounds = compute != Compute::kFloat && type == GGML_TYPE_F16 && !is_router;
     return rounds ? LinearKernel::kInt16 : LinearKernel::kFloat;
   }
-  return PackedExactly(type) ? LinearKernel::kInt8 : LinearKernel::kGgml;
+  const bool is_kept = PackedExactly(type) || (PackedInNibbles(type) && !is_router);
+  return is_kept ? LinearKernel::kInt8 : LinearKernel::kGgml;
 }
 
 PackedForm FormFor(LinearKernel kernel, ggml_type type) {
   Check(kernel != LinearKernel::kGgml, "ggml multiplies weights as they are");
   if (kernel == LinearKernel::kInt16) return PackedForm::kInt16;
-  if (kernel == LinearKernel::kInt8) return type == GGML_TYPE_Q4_0 ? PackedForm::kInt4 : PackedForm::kInt8;
+  if (kernel == LinearKernel::kInt8 && type == GGML_TYPE_Q4_0) return PackedForm::kInt4;
+  if (kernel == LinearKernel::kInt8 && type == GGML_TYPE_Q4_K) return PackedForm::kInt4Min;
+  if (kernel == LinearKernel::kInt8) return PackedForm::kInt8;
   return type == GGML_TYPE_F32 ? PackedForm::kF32 : type == GGML_TYPE_F16 ? PackedForm::kF16 : PackedForm::kBf16;
 }
 

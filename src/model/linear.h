@@ -12,15 +12,16 @@
 // The rule, by the type of the weights alone. It must not depend on the number of rows, nor on a timing: a row would
 // get other bits in another batch or another run.
 //
-//   compute      f32, bf16   f16     q8_0, q4_0, q5_0   other types
-//   exact        float       int16   int8               ggml
-//   float        float       float   int8               ggml
-//   int8         int8        int8    int8               int8
-//   ggml         ggml        ggml    ggml               ggml
+//   compute      f32, bf16   f16     q8_0, q5_0   q4_0, q4_K   other types
+//   exact        float       int16   int8         int4         ggml
+//   float        float       float   int8         int4         ggml
+//   int8         int8        int8    int8         int4         int8
+//   ggml         ggml        ggml    ggml         ggml         ggml
 //   auto         as exact
 //
 // `exact` rounds no further than ggml does for that type: not at all for f32 and bf16; activations to 16 bits and
-// weights to about 13 for f16, where ggml rounds activations to f16; activations to 16 bits where ggml takes 8.
+// weights to about 13 for f16, where ggml rounds activations to f16; activations to 16 bits for q8_0 and q5_0 and 8 for
+// the 4-bit types, where ggml takes 8.
 // `float` rounds nothing that stands in a file of floats. `int8` rounds all weights to 8 bits a block, as q8_0 does.
 // Routers of experts are never rounded: a row changes altogether when another expert is chosen. docs/performance.md has
 // the speeds and errors behind this.
@@ -42,6 +43,7 @@ enum class Compute { kAuto, kExact, kFloat, kInt8, kGgml };
 /// "auto", "exact", "float", "int8" or "ggml". Throws Error listing them.
 Compute ParseCompute(std::string_view name);
 
+/// kInt8 stands for both kernels of blocks, int8 and int4: the type says which.
 enum class LinearKernel { kGgml, kFloat, kInt16, kInt8 };
 
 /// The rule above. `name` is the tensor's.

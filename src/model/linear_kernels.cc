@@ -143,6 +143,11 @@ class Product {
     if (weights_.has_blocks()) {
       Widen<hwy::float16_t>(reinterpret_cast<const std::uint8_t*>(weights_.Scales(panel, begin)),
                             depth / kBlock * kPanel, wide_scales_);
+      if (weights_.has_minima()) {
+        Widen<hwy::float16_t>(reinterpret_cast<const std::uint8_t*>(weights_.Minima(panel, begin)),
+                              depth / kBlock * kPanel, wide_minima_);
+        tile.weight_minima = wide_minima_;
+      }
       if (weights_.form() == PackedForm::kInt16) {
         for (std::int64_t i = 0; i < depth / kBlock * kPanel; ++i) wide_scales_[i] /= kInt16ScaleFactor;
       }
@@ -164,6 +169,7 @@ class Product {
   const std::int32_t* excess_;
   HWY_ALIGN Wide<Number> wide_[kPanel * kStretch];
   HWY_ALIGN float wide_scales_[kStretchBlocks * kPanel];
+  HWY_ALIGN float wide_minima_[kStretchBlocks * kPanel];
   HWY_ALIGN float room_[kTileRows * kPanel];
   HWY_ALIGN float sums_[kMostPanels * kMostRows * kPanel];
 };

@@ -12,8 +12,8 @@
 //   int16   the same with 16-bit weights: as many bits (about 13 for weights that are alike) as leave sums of 32
 //           products exact. For f16, at the speed of int8.
 //
-//   int4    4-bit weights, a scale for every 32; activations in 8 bits, a scale for every 32 of a row. Such products
-//   are
+//   int4    4-bit weights, a scale and in K-quants a minimum for every 32; activations in 8 bits, a scale for every 32
+//   of a row. Such products are
 //           that small that 16 bits hold the sum of 16 of them, so an instruction adds twice as many as above.
 //
 // All walk the depth in stretches of 256, whose operands stay in the first- and second-level caches: weights of a
@@ -45,7 +45,7 @@ inline constexpr double kInt16Magnitudes = 65000;
 /// Their scales are that small that f16 would round them away.
 inline constexpr float kInt16ScaleFactor = 4096;
 
-enum class PackedForm { kF32, kF16, kBf16, kInt16, kInt8, kInt4 };
+enum class PackedForm { kF32, kF16, kBf16, kInt16, kInt8, kInt4, kInt4Min };
 
 /// How activations are laid out: see RowsShape.
 enum class RowsForm { kFloat, kInt16, kInt8 };
@@ -58,23 +58,24 @@ enum class RowsForm { kFloat, kInt16, kInt8 };
 /// as
 /// [...][depth / 8][16][4] bytes, of which the low halves come first along the depth and the high halves 4 later. Their
 /// scales as [...][blocks][16] f16, those of 16-bit weights times kInt16ScaleFactor; the depth is rounded up to blocks.
+/// kInt4Min has 4-bit weights as they are, from 0 to 15, and what is subtracted of each, scaled, laid out as the
+/// scales.
 class PackedMatrix {
  public:
   PackedMatrix(PackedForm form, std::int64_t depth, std::int64_t channels);
 
   /// Fills one panel from the matrix as it lies in a file: `rows` is the first byte of channel 0. Any type goes into
-  /// kInt8 and kInt16, see PackedExactly; the other forms take their own type only, kInt4 q4_0. Different panels can be
-  /// filled at once.
+  /// kInt8 and kInt16, see PackedExactly; the other forms take their own type only, kInt4 q4_0, kInt4Min q4_K.
+  /// Different panels can be filled at once.
   void Pack(std::int64_t panel, ggml_type type, const std::byte* rows);
 
   PackedForm form() const { return form_; }
-  bool has_blocks() const {
-    return form_ == PackedForm::kInt16 || form_ == PackedForm::kInt8 || form_ == PackedForm::kInt4;
-  }
+  bool has_blocks() const { return form_ >= PackedForm::kInt16; }
+  bool has_minima() const { return form_ == PackedForm::kInt4Min; }
   /// How the activations have to be laid out.
   RowsForm rows_form() const {
     if (!has_blocks()) return RowsForm::kFloat;
-    return form_ == PackedForm::kInt4 ? RowsForm::kInt8 : RowsForm::kInt16;
+    return form_ >= PackedForm::kInt4 ? RowsForm::kInt8 : RowsForm::kInt16;
   }
   std::int64_t depth() const { return depth_; }
   std::int64_t channels() const { return channels_; }
@@ -94,6 +95,10 @@ class PackedMatrix {
   const ggml_fp16_t* Scales(std::int64_t panel, std::int64_t begin) const {
     return scales_.get() + DepthBefore(panel, begin) / kBlock * kPanel;
   }
+  /// The same of minima; only where there are any.
+  const ggml_fp16_t* Minima(std::int64_t panel, std::int64_t begin) const {
+    return minima_.get() + DepthBefore(panel, begin) / kBlock * kPanel;
+  }
 
  private:
   /// What lies before a panel's stretch, in units of a panel's depth.
@@ -104,8 +109,8 @@ class PackedMatrix {
     return first * padded_depth() + begin * in_group + (panel - first) * stretch;
   }
   void PackFloats(std::int64_t panel, const std::byte* rows, std::uint8_t* weights) const;
-  void PackBlocks(std::int64_t panel, ggml_type type, const std::byte* rows, std::uint8_t* weights,
-                  ggml_fp16_t* scales) const;
+  struct Parts;  // of a panel, before they are taken apart by stretches
+  void PackBlocks(std::int64_t panel, ggml_type type, const std::byte* rows, Parts& parts) const;
 
   PackedForm form_;
   std::int64_t depth_;
@@ -113,11 +118,15 @@ class PackedMatrix {
   std::size_t bytes_ = 0;
   hwy::AlignedFreeUniquePtr<std::uint8_t[]> values_;
   hwy::AlignedFreeUniquePtr<ggml_fp16_t[]> scales_;
+  hwy::AlignedFreeUniquePtr<ggml_fp16_t[]> minima_;
 };
 
 /// Whether a block of 8-bit integers and a scale hold this type without loss: q8_0, q4_0, q5_0. Other types are rounded
 /// as q8_0 does: to the block's largest magnitude / 127, that as f16. kInt16 rounds to the sum of magnitudes / 65000.
 bool PackedExactly(ggml_type type);
+/// Whether weights of this type are kept as they are in four bits, but for the scales of q4_K, which are products and
+/// rounded to f16: q4_0, q4_K.
+bool PackedInNibbles(ggml_type type);
 
 /// Activations as the kernels read them: stretch by stretch, a stretch's rows one after the other, zeros behind the
 /// end.

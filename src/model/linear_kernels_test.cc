@@ -202,6 +202,7 @@ std::vector<std::pair<PackedForm, ggml_type>> FormsFor(std::int64_t depth) {
   std::vector<std::pair<PackedForm, ggml_type>> forms = {
       {PackedForm::kF32, GGML_TYPE_F32}, {PackedForm::kInt16, GGML_TYPE_F32}, {PackedForm::kInt8, GGML_TYPE_F32}};
   if (depth % 32 == 0) forms.emplace_back(PackedForm::kInt4, GGML_TYPE_Q4_0);
+  if (depth % 256 == 0) forms.emplace_back(PackedForm::kInt4Min, GGML_TYPE_Q4_K);
   return forms;
 }
 
@@ -269,6 +270,22 @@ TEST_P(Linear, BlocksOfFilesAreTakenAsTheyAre) {
   }
 }
 
+TEST_P(Linear, Q4_KIsTakenAsItIsButForItsScales) {
+  const auto [depth, channels, rows] = GetParam();
+  if (depth % 256 != 0) GTEST_SKIP() << "no such rows in this type";
+  std::vector<float> weights = Weights();
+  for (float& each : weights) each += 0.7f;  // minima that matter
+  const Matrix matrix(GGML_TYPE_Q4_K, depth, channels, weights);
+  const std::vector<float> x = Rows();
+  const PackedMatrix packed = matrix.Packed(PackedForm::kInt4Min);
+  OnEveryTarget([&, rows = rows, depth = depth] {
+    // Scales and minima are rounded to f16: by 1/2048 each.
+    EXPECT_LE(
+        Error(Multiplied(packed, x, rows), Doubles(matrix.Values()), RoundedFor(PackedForm::kInt4, x, depth), depth),
+        1.0 / 1024);
+  });
+}
+
 TEST_P(Linear, ARowDoesNotDependOnTheOthers) {
   const auto [depth, channels, rows] = GetParam();
   const std::vector<float> x = Rows(0.01);
@@ -333,7 +350,7 @@ TEST(LinearKernels, TheLargestNumbersDoNotSaturate) {
 }
 
 TEST(LinearKernels, ZerosStayZeros) {
-  for (std::size_t depth : {300u, 320u}) {
+  for (std::size_t depth : {300u, 320u, 512u}) {
     const std::vector<float> zeros(depth);
     const std::vector<float> some = Numbers(depth, 3);
     for (const auto& [form, type] : FormsFor(static_cast<std::int64_t>(depth))) {

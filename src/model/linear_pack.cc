@@ -122,9 +122,38 @@ WideBlock RoundWide(std::span<const float> weights) {
   return block;
 }
 
-struct NibbleBlock : Block {
-  explicit NibbleBlock(const Block& block) : Block(block) {}
+/// 32 weights from 0 to 15.
+struct NibbleBlock {
+  ggml_fp16_t scale = 0;
+  ggml_fp16_t minimum = 0;  // what is subtracted of every scaled weight, in kInt4Min
+  std::uint8_t weights[kBlock] = {};
 };
+
+NibbleBlock ReadCentred(const std::byte* row, std::int64_t block) {
+  const Block centred = ReadQ4_0(row + static_cast<std::size_t>(block) * ggml_type_size(GGML_TYPE_Q4_0));
+  NibbleBlock nibbles{.scale = centred.scale};
+  for (std::int64_t i = 0; i < kBlock; ++i) nibbles.weights[i] = static_cast<std::uint8_t>(centred.weights[i] + 8);
+  return nibbles;
+}
+
+/// q4_K: 8 blocks share two halves; scales and minima of 6 bits each in 12 bytes; then nibbles, the low ones of 32
+/// bytes are one block, the high ones the next.
+NibbleBlock ReadQ4_K(const std::byte* row, std::int64_t block) {
+  const std::byte* bytes = row + static_cast<std::size_t>(block / 8) * ggml_type_size(GGML_TYPE_Q4_K);
+  const auto at = [&](std::int64_t i) { return std::to_integer<unsigned>(bytes[4 + i]); };
+  const std::int64_t j = block % 8;
+  const unsigned scale = j < 4 ? at(j) & 63 : (at(j + 4) & 15) | (at(j - 4) >> 6 << 4);
+  const unsigned minimum = j < 4 ? at(j + 4) & 63 : (at(j + 4) >> 4) | (at(j) >> 6 << 4);
+  const auto times = [](ggml_fp16_t half, unsigned factor) {
+    return ggml_fp32_to_fp16(ggml_fp16_to_fp32(half) * static_cast<float>(factor));
+  };
+  NibbleBlock nibbles{.scale = times(ReadHalf(bytes), scale), .minimum = times(ReadHalf(bytes + 2), minimum)};
+  for (std::int64_t i = 0; i < kBlock; ++i) {
+    const unsigned pair = std::to_integer<unsigned>(bytes[16 + j / 2 * kBlock + i]);
+    nibbles.weights[i] = static_cast<std::uint8_t>(j % 2 == 0 ? pair & 15 : pair >> 4);
+  }
+  return nibbles;
+}
 
 // Blocks of one channel among those of the others, in the order of PackedMatrix.
 
@@ -140,7 +169,7 @@ void PlaceBlock(const NibbleBlock& block, std::int64_t channel, std::uint8_t* we
   for (std::int64_t begin = 0; begin < kBlock; begin += 8) {
     for (std::int64_t i = 0; i < 4; ++i) {
       weights[(begin / 8 * kPanel + channel) * 4 + i] =
-          static_cast<std::uint8_t>((block.weights[begin + i] + 8) | (block.weights[begin + 4 + i] + 8) << 4);
+          static_cast<std::uint8_t>(block.weights[begin + i] | block.weights[begin + 4 + i] << 4);
     }
   }
 }
@@ -196,6 +225,8 @@ ggml_type TypeOf(PackedForm form) {
       return GGML_TYPE_BF16;
     case PackedForm::kInt4:
       return GGML_TYPE_Q4_0;
+    case PackedForm::kInt4Min:
+      return GGML_TYPE_Q4_K;
     default:
       return GGML_TYPE_COUNT;
   }
@@ -225,6 +256,7 @@ void Interleave(const std::byte* rows, std::int64_t depth, std::int64_t count, T
 }  // namespace
 
 bool PackedExactly(ggml_type type) { return ReaderOf(type) != nullptr; }
+bool PackedInNibbles(ggml_type type) { return type == GGML_TYPE_Q4_0 || type == GGML_TYPE_Q4_K; }
 
 std::size_t PackedMatrix::DepthBytes(std::int64_t depth) const {
   const auto weights = static_cast<std::size_t>(depth * kPanel);
@@ -234,6 +266,7 @@ std::size_t PackedMatrix::DepthBytes(std::int64_t depth) const {
     case PackedForm::kInt8:
       return weights;
     case PackedForm::kInt4:
+    case PackedForm::kInt4Min:
       return weights / 2;
     default:
       return weights * 2;
@@ -244,32 +277,45 @@ PackedMatrix::PackedMatrix(PackedForm form, std::int64_t depth, std::int64_t cha
     : form_(form), depth_(depth), channels_(channels) {
   const std::size_t weights = DepthBytes(panels() * padded_depth());
   const std::size_t scales = has_blocks() ? static_cast<std::size_t>(panels() * blocks() * kPanel) : 0;
-  bytes_ = weights + scales * sizeof(ggml_fp16_t);
+  const std::size_t minima = has_minima() ? scales : 0;
+  bytes_ = weights + (scales + minima) * sizeof(ggml_fp16_t);
   values_ = hwy::AllocateAligned<std::uint8_t>(weights);
   PreferHugePages(values_.get(), weights);
   if (scales > 0) scales_ = hwy::AllocateAligned<ggml_fp16_t>(scales);
-  if (values_ == nullptr || (scales > 0 && scales_ == nullptr)) throw std::bad_alloc();
+  if (minima > 0) minima_ = hwy::AllocateAligned<ggml_fp16_t>(minima);
+  const bool is_missing = (scales > 0 && scales_ == nullptr) || (minima > 0 && minima_ == nullptr);
+  if (values_ == nullptr || is_missing) throw std::bad_alloc();
 }
+
+struct PackedMatrix::Parts {
+  std::vector<std::uint8_t> weights;
+  std::vector<ggml_fp16_t> scales;
+  std::vector<ggml_fp16_t> minima;
+};
 
 void PackedMatrix::Pack(std::int64_t panel, ggml_type type, const std::byte* rows) {
   Check(form_ == PackedForm::kInt8 || form_ == PackedForm::kInt16 || type == TypeOf(form_),
         "weights of another type than their packed form");
   rows += static_cast<std::size_t>(panel * kPanel) * ggml_row_size(type, depth_);
-  std::vector<std::uint8_t> weights(DepthBytes(padded_depth()));
-  std::vector<ggml_fp16_t> scales(has_blocks() ? static_cast<std::size_t>(blocks() * kPanel) : 0);
+  const auto blocks_of_panel = static_cast<std::size_t>(blocks() * kPanel);
+  Parts parts{.weights = std::vector<std::uint8_t>(DepthBytes(padded_depth())),
+              .scales = std::vector<ggml_fp16_t>(has_blocks() ? blocks_of_panel : 0),
+              .minima = std::vector<ggml_fp16_t>(has_minima() ? blocks_of_panel : 0)};
   if (has_blocks()) {
-    PackBlocks(panel, type, rows, weights.data(), scales.data());
+    PackBlocks(panel, type, rows, parts);
   } else {
-    PackFloats(panel, rows, weights.data());
+    PackFloats(panel, rows, parts.weights.data());
   }
   for (std::int64_t begin = 0; begin < padded_depth(); begin += kStretch) {
     const std::int64_t depth = std::min(kStretch, padded_depth() - begin);
     const std::int64_t before = DepthBefore(panel, begin);
-    std::copy_n(weights.data() + DepthBytes(begin), DepthBytes(depth), values_.get() + DepthBytes(before));
-    if (has_blocks()) {
-      std::copy_n(scales.data() + begin / kBlock * kPanel, depth / kBlock * kPanel,
-                  scales_.get() + before / kBlock * kPanel);
-    }
+    std::copy_n(parts.weights.data() + DepthBytes(begin), DepthBytes(depth), values_.get() + DepthBytes(before));
+    const auto copy = [&](const std::vector<ggml_fp16_t>& from, ggml_fp16_t* to) {
+      if (from.empty()) return;
+      std::copy_n(from.data() + begin / kBlock * kPanel, depth / kBlock * kPanel, to + before / kBlock * kPanel);
+    };
+    copy(parts.scales, scales_.get());
+    copy(parts.minima, minima_.get());
   }
 }
 
@@ -282,23 +328,27 @@ void PackedMatrix::PackFloats(std::int64_t panel, const std::byte* rows, std::ui
   }
 }
 
-void PackedMatrix::PackBlocks(std::int64_t panel, ggml_type type, const std::byte* rows, std::uint8_t* weights,
-                              ggml_fp16_t* scales) const {
+void PackedMatrix::PackBlocks(std::int64_t panel, ggml_type type, const std::byte* rows, Parts& parts) const {
   ChannelReader reader(type, depth_, form_ == PackedForm::kInt16);
   for (std::int64_t channel = 0; channel < kPanel; ++channel) {
     const bool is_there = panel * kPanel + channel < channels_;
-    if (is_there) reader.Enter(rows + static_cast<std::size_t>(channel) * ggml_row_size(type, depth_));
+    const std::byte* row = rows + static_cast<std::size_t>(channel) * ggml_row_size(type, depth_);
+    if (is_there && form_ < PackedForm::kInt4) reader.Enter(row);
     for (std::int64_t b = 0; b < blocks(); ++b) {
       const auto place = [&](const auto& block) {
-        scales[b * kPanel + channel] = block.scale;
-        PlaceBlock(block, channel, weights + DepthBytes(b * kBlock));
+        parts.scales[static_cast<std::size_t>(b * kPanel + channel)] = block.scale;
+        PlaceBlock(block, channel, parts.weights.data() + DepthBytes(b * kBlock));
       };
       if (form_ == PackedForm::kInt16) {
         place(is_there ? reader.ReadWide(b) : WideBlock{});
       } else if (form_ == PackedForm::kInt8) {
         place(is_there ? reader.Read(b) : Block{});
+      } else if (form_ == PackedForm::kInt4) {
+        place(is_there ? ReadCentred(row, b) : NibbleBlock{});
       } else {
-        place(NibbleBlock(is_there ? reader.Read(b) : Block{}));
+        const NibbleBlock block = is_there ? ReadQ4_K(row, b) : NibbleBlock{};
+        parts.minima[static_cast<std::size_t>(b * kPanel + channel)] = block.minimum;
+        place(block);
       }
     }
   }

@@ -30,10 +30,10 @@ TEST(LinearRule, IsTheTableOfTheHeader) {
       EXPECT_EQ(ChooseKernel(row.compute, type, "blk.0.attn_q.weight"), row.floats) << ggml_type_name(type);
     }
     EXPECT_EQ(ChooseKernel(row.compute, GGML_TYPE_F16, "blk.0.attn_q.weight"), row.halves);
-    for (ggml_type type : {GGML_TYPE_Q8_0, GGML_TYPE_Q4_0, GGML_TYPE_Q5_0}) {
+    for (ggml_type type : {GGML_TYPE_Q8_0, GGML_TYPE_Q4_0, GGML_TYPE_Q5_0, GGML_TYPE_Q4_K}) {
       EXPECT_EQ(ChooseKernel(row.compute, type, "blk.0.attn_q.weight"), row.blocks) << ggml_type_name(type);
     }
-    for (ggml_type type : {GGML_TYPE_Q4_K, GGML_TYPE_Q6_K, GGML_TYPE_Q4_1, GGML_TYPE_IQ4_NL}) {
+    for (ggml_type type : {GGML_TYPE_Q5_K, GGML_TYPE_Q6_K, GGML_TYPE_Q4_1, GGML_TYPE_IQ4_NL}) {
       EXPECT_EQ(ChooseKernel(row.compute, type, "blk.0.attn_q.weight"), row.others) << ggml_type_name(type);
     }
   }

@@ -110,6 +110,11 @@ answers 400 'not valid JSON' /v1/completions '{"prompt": '
 printf '{"prompt": "\xff"}' >invalid
 status=$(curl -s -o body -w '%{http_code}' $url/v1/completions --data-binary @invalid)
 [ "$status" = 400 ] || fail "invalid UTF-8: $status $(cat body)"
+{ printf '{"stop": ' && head -c 500000 /dev/zero | tr '\0' '[' && head -c 500000 /dev/zero | tr '\0' ']' && printf '}'; } >deep
+for path in /v1/completions /v1/chat/completions /tokenize /detokenize; do
+  status=$(curl -s -o body -w '%{http_code}' $url$path -H 'Content-Type: application/json' --data-binary @deep)
+  [ "$status" = 400 ] && grep -q 'nests deeper' body || fail "a deep body at $path: $status $(cat body)"
+done
 answers 404 '"code":"not_found"' /v1/nothing '{}'
 head -c 2000000 /dev/zero | tr '\0' 'a' >large
 status=$(curl -s -o body -w '%{http_code}' $url/v1/completions --data-binary @large)
@@ -151,6 +156,14 @@ answers 200 '"text"' /v1/completions "{$request}" -H 'Authorization: Bearer thir
 [ "$(curl -s -o /dev/null -w '%{http_code}' $url/metrics)" = 401 ] || fail "metrics without a key"
 [ "$(curl -s $url/health)" = '{"status":"ok"}' ] || fail "health needs no key"
 ! grep -q 'first\|third' keys.log || fail "a key in the log"
+stop
+
+# ---- what a model cannot do is told before a stream begins
+start dream --model $golden/dream
+for stream in false true; do
+  answers 400 '"param":"diffusion.planner"' /v1/completions "{$request, \"stream\": $stream, \"diffusion\": {\"planner\": \"wino\"}}"
+  answers 400 '"param":"diffusion.window"' /v1/completions "{$request, \"stream\": $stream, \"diffusion\": {\"window\": 13}}"
+done
 stop
 
 # ---- a queue of one; a client that goes away; the end while something runs

@@ -15,6 +15,7 @@
 #include "serve/api_error.h"
 #include "serve/completion.h"
 #include "serve/completion_json.h"
+#include "serve/json_body.h"
 #include "serve/metrics.h"
 #include "serve/registry_json.h"
 #include "serve/secrets.h"
@@ -61,14 +62,6 @@ ApiError ErrorOf(const std::exception_ptr& failure) {
     return ApiError(is_theirs ? 400 : 500, is_theirs ? "invalid_value" : "failed", error.what());
   } catch (const std::exception& error) {
     return ApiError(500, "internal_error", error.what());
-  }
-}
-
-Json ParseBody(const Request& request) {
-  try {
-    return Json::parse(request.body);
-  } catch (const Json::exception&) {
-    throw ApiError(400, "invalid_json", "the body is not valid JSON in UTF-8");
   }
 }
 
@@ -294,7 +287,7 @@ class Server::Routes {
 
   void Tokenize(const Request& request, Response& response) const {
     RequireReady();
-    const Json body = ParseBody(request);
+    const nlohmann::json body = ParseBody(request.body);
     if (!body.is_object() || !body.contains("content") || !body["content"].is_string()) {
       throw ApiError(400, "invalid_value", "content must be a string", "content");
     }
@@ -303,16 +296,16 @@ class Server::Routes {
 
   void Detokenize(const Request& request, Response& response) const {
     RequireReady();
-    const Json body = ParseBody(request);
+    const nlohmann::json body = ParseBody(request.body);
     const bool is_list = body.is_object() && body.contains("tokens") && body["tokens"].is_array();
     std::vector<Token> tokens;
-    for (const Json& token : is_list ? body["tokens"] : Json::array()) {
+    if (!is_list) throw ApiError(400, "invalid_value", "tokens must be a list", "tokens");
+    for (const nlohmann::json& token : body["tokens"]) {
       const bool is_token = token.is_number_integer() && token.get<std::int64_t>() >= 0 &&
                             token.get<std::int64_t>() < model_->denoiser->info().vocab_size;
       if (!is_token) throw ApiError(400, "invalid_value", "tokens must hold tokens of the vocabulary", "tokens");
       tokens.push_back(token.get<Token>());
     }
-    if (!is_list) throw ApiError(400, "invalid_value", "tokens must be a list", "tokens");
     response.set_content(Dump({{"content", model_->tokenizer->Decode(tokens)}}), kJson);
   }
 

@@ -74,7 +74,11 @@ nfe=$(value nfe)
 answers 200 "$first" /v1/completions "{$request}"
 [ "$(metric 'punt_nfe_total{kind="base"}')" -gt 0 ] || fail "no base passes in the metrics"
 total=$(($(metric 'punt_nfe_total{kind="base"}') + $(metric 'punt_nfe_total{kind="test"}')))
+[ "$(grep -c "\"path\":\"/v1/completions\",\"status\":200,.*\"nfe\":$nfe,.*\"tokens\":$(value completion_tokens),\"complete\":true}" plain.log)" -eq 2 ] ||
+  fail "no passes and tokens in the log: $(cat plain.log)"
 [ "$total" -eq $((2 * nfe)) ] || fail "metrics count $total passes, answers $((2 * nfe))"
+[ "$(metric punt_batch_sequences_sum)" = "$total" ] || fail "batches have $(metric punt_batch_sequences_sum) passes, not $total"
+[ "$(metric punt_forward_seconds_count)" -le "$total" ] || fail "more batches than passes"
 
 accepts generate "the " --model $golden/llada --length 12 --seed 5 --temperature 0.8 --json
 [[ $out == *"\"nfe\":"*"$nfe"* ]] || fail "generate and serve count differently: $nfe in $out"

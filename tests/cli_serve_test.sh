@@ -2,8 +2,8 @@
 # punt serve: answers, streams, errors, limits, clients that misbehave, and the end. $PUNT is the program under test.
 
 source "$PUNT_SOURCE_DIR/tests/cli_testing.sh"
+source "$PUNT_SOURCE_DIR/tests/serve_testing.sh"
 golden=$PUNT_SOURCE_DIR/tests/golden
-command -v curl >/dev/null || { echo "curl is missing"; exit 77; }
 
 accepts serve --help
 [[ $out == *Examples:*"punt serve"* ]] || fail "help of serve shows no example"
@@ -11,32 +11,6 @@ refuses "unknown planner 'nobody'" serve --planner nobody
 refuses "--port must be" serve --port 70000
 refuses "cannot read 'nothing'" serve --api-key-file nothing
 refuses "unknown model 'nobody'" serve --port 0 --model nobody
-
-server=
-trap '[ -z "$server" ] || kill -KILL $server 2>/dev/null; rm -rf "$folder"' EXIT
-
-# start NAME FLAGS...: $url, $server; the log is NAME.log
-start() {
-  local name=$1
-  shift
-  rm -f ready
-  "$PUNT" serve --port 0 --ready-file ready --threads 1 "$@" >$name.out 2>$name.log &
-  server=$!
-  for _ in $(seq 600); do
-    [ -e ready ] && break
-    kill -0 $server 2>/dev/null || { fail "serve ended: $(cat $name.log)"; return; }
-    sleep 0.1
-  done
-  url=$(cat ready)
-}
-
-# stop: ends the server by SIGTERM, which must succeed
-stop() {
-  kill -TERM $server
-  wait $server || fail "exit code $? after SIGTERM"
-  server=
-  [ ! -e ready ] || fail "the ready file is still there"
-}
 
 # post PATH BODY [curl's flags]: $body and $status
 post() {
@@ -55,7 +29,6 @@ answers() {
 }
 
 value() { grep -o "\"$1\":[^,}]*" <<<"$body" | head -n 1 | cut -d: -f2-; }
-metric() { curl -s "$url/metrics" | awk -v name="$1" '$1 == name { print $2 }'; }
 texts() { sed -n 's/^data: //p' | grep -o '"text":"[^"]*"\|"content":"[^"]*"' | sed 's/^"[a-z]*":"//; s/"$//' | tr -d '\n'; }
 
 # ---- a model with a chat template
@@ -132,7 +105,6 @@ answers 400 '"param":"tokens"' /detokenize '{"tokens": [-1]}'
 
 # ---- clients that misbehave
 port=${url##*:}
-descriptors() { ls /proc/$server/fd | wc -l; }
 before=$(descriptors)
 head -c 1000000 /dev/urandom >/dev/tcp/127.0.0.1/$port 2>/dev/null || true
 exec 7<>/dev/tcp/127.0.0.1/$port

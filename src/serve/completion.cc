@@ -233,6 +233,10 @@ void Completion::Generate(std::size_t choice, std::unique_ptr<Scheduler::Slot> s
 void Completion::Put(StreamPart part) {
   {
     std::lock_guard lock(mutex_);
+    if (waiting_bytes_ > kMostWaitingBytes && !part.is_end) {
+      Cancel();
+      return;
+    }
     // A snapshot that was not taken yet is replaced by the newer one.
     const bool replaces = request_.stream_kind == StreamKind::kSnapshots && !part.is_end && !parts_.empty() &&
                           parts_.back().choice == part.choice && !parts_.back().is_end;

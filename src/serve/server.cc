@@ -31,6 +31,8 @@ using httplib::Response;
 
 constexpr const char* kJson = "application/json";
 constexpr std::chrono::milliseconds kLook{50};
+// For completions that were cancelled to tell their clients.
+constexpr std::chrono::seconds kFarewell{5};
 
 std::string Dump(const Json& object) { return object.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
@@ -86,6 +88,7 @@ class Server::Routes {
     const int port = options_.port == 0 ? http_.bind_to_any_port(options_.host)
                                         : (http_.bind_to_port(options_.host, options_.port) ? options_.port : -1);
     if (port < 0) BadInput("cannot listen on {}:{}; is the port taken?", options_.host, options_.port);
+    http_.WidenQueue();
     return port;
   }
 
@@ -100,8 +103,9 @@ class Server::Routes {
   void Stop(std::chrono::seconds patience) {
     const Clock::time_point deadline = Clock::now() + patience;
     if (is_ready_) scheduler_->Close();
-    while (open_completions_ > 0 && Clock::now() < deadline) std::this_thread::sleep_for(kLook);
+    WaitForCompletions(deadline);
     must_end_ = true;
+    WaitForCompletions(Clock::now() + kFarewell);  // httplib cuts streams when it stops
     // Run may not have got as far as to notice a stop.
     while (!http_.is_running() && Clock::now() < deadline) std::this_thread::sleep_for(kLook);
     http_.stop();
@@ -125,6 +129,10 @@ class Server::Routes {
  private:
   struct LogEntry;
   using Handler = std::function<void(const Request&, Response&, LogEntry&)>;
+
+  void WaitForCompletions(Clock::time_point deadline) const {
+    while (open_completions_ > 0 && Clock::now() < deadline) std::this_thread::sleep_for(kLook);
+  }
 
   static double Seconds(Clock::time_point since) { return std::chrono::duration<double>(Clock::now() - since).count(); }
 

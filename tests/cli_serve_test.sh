@@ -53,7 +53,7 @@ total=$(($(metric 'punt_nfe_total{kind="base"}') + $(metric 'punt_nfe_total{kind
 [ "$(metric punt_batch_sequences_sum)" = "$total" ] || fail "batches have $(metric punt_batch_sequences_sum) passes, not $total"
 [ "$(metric punt_forward_seconds_count)" -le "$total" ] || fail "more batches than passes"
 
-accepts generate "the " --model $golden/llada --length 12 --seed 5 --temperature 0.8 --json
+accepts generate "the " --model $golden/llada --length 12 --seed 5 --temperature 0.8 --threads 1 --json
 [[ $out == *"\"nfe\":"*"$nfe"* ]] || fail "generate and serve count differently: $nfe in $out"
 
 post /v1/completions "{$request, \"stream\": true, \"stream_options\": {\"include_usage\": true}}"

@@ -2,8 +2,8 @@
 # punt serve: answers, streams, errors, limits, clients that misbehave, and the end. $PUNT is the program under test.
 
 source "$PUNT_SOURCE_DIR/tests/cli_testing.sh"
+source "$PUNT_SOURCE_DIR/tests/serve_testing.sh"
 golden=$PUNT_SOURCE_DIR/tests/golden
-command -v curl >/dev/null || { echo "curl is missing"; exit 77; }
 
 accepts serve --help
 [[ $out == *Examples:*"punt serve"* ]] || fail "help of serve shows no example"
@@ -11,32 +11,6 @@ refuses "unknown planner 'nobody'" serve --planner nobody
 refuses "--port must be" serve --port 70000
 refuses "cannot read 'nothing'" serve --api-key-file nothing
 refuses "unknown model 'nobody'" serve --port 0 --model nobody
-
-server=
-trap '[ -z "$server" ] || kill -KILL $server 2>/dev/null; rm -rf "$folder"' EXIT
-
-# start NAME FLAGS...: $url, $server; the log is NAME.log
-start() {
-  local name=$1
-  shift
-  rm -f ready
-  "$PUNT" serve --port 0 --ready-file ready --threads 1 "$@" >$name.out 2>$name.log &
-  server=$!
-  for _ in $(seq 600); do
-    [ -e ready ] && break
-    kill -0 $server 2>/dev/null || { fail "serve ended: $(cat $name.log)"; return; }
-    sleep 0.1
-  done
-  url=$(cat ready)
-}
-
-# stop: ends the server by SIGTERM, which must succeed
-stop() {
-  kill -TERM $server
-  wait $server || fail "exit code $? after SIGTERM"
-  server=
-  [ ! -e ready ] || fail "the ready file is still there"
-}
 
 # post PATH BODY [curl's flags]: $body and $status
 post() {
@@ -55,7 +29,6 @@ answers() {
 }
 
 value() { grep -o "\"$1\":[^,}]*" <<<"$body" | head -n 1 | cut -d: -f2-; }
-metric() { curl -s "$url/metrics" | awk -v name="$1" '$1 == name { print $2 }'; }
 texts() { sed -n 's/^data: //p' | grep -o '"text":"[^"]*"\|"content":"[^"]*"' | sed 's/^"[a-z]*":"//; s/"$//' | tr -d '\n'; }
 
 # ---- a model with a chat template
@@ -74,9 +47,13 @@ nfe=$(value nfe)
 answers 200 "$first" /v1/completions "{$request}"
 [ "$(metric 'punt_nfe_total{kind="base"}')" -gt 0 ] || fail "no base passes in the metrics"
 total=$(($(metric 'punt_nfe_total{kind="base"}') + $(metric 'punt_nfe_total{kind="test"}')))
+[ "$(grep -c "\"path\":\"/v1/completions\",\"status\":200,.*\"nfe\":$nfe,.*\"tokens\":$(value completion_tokens),\"complete\":true}" plain.log)" -eq 2 ] ||
+  fail "no passes and tokens in the log: $(cat plain.log)"
 [ "$total" -eq $((2 * nfe)) ] || fail "metrics count $total passes, answers $((2 * nfe))"
+[ "$(metric punt_batch_sequences_sum)" = "$total" ] || fail "batches have $(metric punt_batch_sequences_sum) passes, not $total"
+[ "$(metric punt_forward_seconds_count)" -le "$total" ] || fail "more batches than passes"
 
-accepts generate "the " --model $golden/llada --length 12 --seed 5 --temperature 0.8 --json
+accepts generate "the " --model $golden/llada --length 12 --seed 5 --temperature 0.8 --threads 1 --json
 [[ $out == *"\"nfe\":"*"$nfe"* ]] || fail "generate and serve count differently: $nfe in $out"
 
 post /v1/completions "{$request, \"stream\": true, \"stream_options\": {\"include_usage\": true}}"
@@ -110,6 +87,11 @@ answers 400 'not valid JSON' /v1/completions '{"prompt": '
 printf '{"prompt": "\xff"}' >invalid
 status=$(curl -s -o body -w '%{http_code}' $url/v1/completions --data-binary @invalid)
 [ "$status" = 400 ] || fail "invalid UTF-8: $status $(cat body)"
+{ printf '{"stop": ' && head -c 500000 /dev/zero | tr '\0' '[' && head -c 500000 /dev/zero | tr '\0' ']' && printf '}'; } >deep
+for path in /v1/completions /v1/chat/completions /tokenize /detokenize; do
+  status=$(curl -s -o body -w '%{http_code}' $url$path -H 'Content-Type: application/json' --data-binary @deep)
+  [ "$status" = 400 ] && grep -q 'nests deeper' body || fail "a deep body at $path: $status $(cat body)"
+done
 answers 404 '"code":"not_found"' /v1/nothing '{}'
 head -c 2000000 /dev/zero | tr '\0' 'a' >large
 status=$(curl -s -o body -w '%{http_code}' $url/v1/completions --data-binary @large)
@@ -123,7 +105,6 @@ answers 400 '"param":"tokens"' /detokenize '{"tokens": [-1]}'
 
 # ---- clients that misbehave
 port=${url##*:}
-descriptors() { ls /proc/$server/fd | wc -l; }
 before=$(descriptors)
 head -c 1000000 /dev/urandom >/dev/tcp/127.0.0.1/$port 2>/dev/null || true
 exec 7<>/dev/tcp/127.0.0.1/$port
@@ -151,6 +132,14 @@ answers 200 '"text"' /v1/completions "{$request}" -H 'Authorization: Bearer thir
 [ "$(curl -s -o /dev/null -w '%{http_code}' $url/metrics)" = 401 ] || fail "metrics without a key"
 [ "$(curl -s $url/health)" = '{"status":"ok"}' ] || fail "health needs no key"
 ! grep -q 'first\|third' keys.log || fail "a key in the log"
+stop
+
+# ---- what a model cannot do is told before a stream begins
+start dream --model $golden/dream
+for stream in false true; do
+  answers 400 '"param":"diffusion.planner"' /v1/completions "{$request, \"stream\": $stream, \"diffusion\": {\"planner\": \"wino\"}}"
+  answers 400 '"param":"diffusion.window"' /v1/completions "{$request, \"stream\": $stream, \"diffusion\": {\"window\": 13}}"
+done
 stop
 
 # ---- a queue of one; a client that goes away; the end while something runs

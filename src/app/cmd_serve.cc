@@ -106,7 +106,6 @@ int Run(const ServeFlags& flags) {
   std::thread listener([&] { server.Run(); });
   const std::string url = fmt::format(
       "http://{}:{}", flags.host.find(':') == std::string::npos ? flags.host : "[" + flags.host + "]", port);
-  int exit_code = 0;
   try {
     Model model = OpenModel(flags.model.empty() ? DefaultModel() : flags.model,
                             {.compute = flags.compute, .device = flags.device});
@@ -127,7 +126,7 @@ int Run(const ServeFlags& flags) {
   server.Stop(std::chrono::seconds(flags.grace));
   listener.join();
   log(server.LoadReport());
-  return exit_code;
+  return 0;
 }
 
 constexpr const char* kFooter =

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "base/check.h"
+#include "generate/misfit.h"
 #include "generate/step.h"
 
 namespace punt {
@@ -24,25 +25,6 @@ class ModelProposer : public Proposer {
  private:
   ProposalOptions options_;
 };
-
-void CheckFits(const Recipe& recipe, const Canvas& canvas, const DenoiserInfo& info) {
-  Check(recipe.planner != nullptr && recipe.score != nullptr && recipe.proposer != nullptr, "an incomplete recipe");
-  const int to_generate = static_cast<int>(canvas.generated().size());
-  if (canvas.length() > info.max_length) {
-    BadInput("a canvas of {} tokens exceeds the {} that {} takes", canvas.length(), info.max_length, info.name);
-  }
-  if (recipe.window < 0) BadInput("the window must not be negative, got {}", recipe.window);
-  if (recipe.window > to_generate && to_generate > 0) {
-    BadInput("the window of {} is larger than the {} positions to generate", recipe.window, to_generate);
-  }
-  const PlannerNeeds needs = recipe.planner->needs();
-  if (needs.attention_maps && !info.has_attention_maps) {
-    BadInput("the planner needs attention maps, which {} does not give", info.name);
-  }
-  if (needs.shadow_rows && !info.has_shadow_rows) {
-    BadInput("the planner needs shadow rows, which {} does not have", info.name);
-  }
-}
 
 /// The first generated EOS with nothing masked before it and no prompt behind it; -1 if there is none.
 Position SettledEos(const Canvas& canvas, const DenoiserInfo& info) {
@@ -143,7 +125,7 @@ Recipe MakeRecipe(std::string_view planner, std::string_view score, const Propos
 GenerateResult Generate(DenoiserSession& session, Canvas canvas, const Recipe& recipe, const Company& company) {
   const auto start = std::chrono::steady_clock::now();
   const DenoiserInfo& info = session.info();
-  CheckFits(recipe, canvas, info);
+  if (const auto misfit = FindMisfit(recipe, canvas, info)) throw Error(ErrorCode::kBadInput, misfit->message);
   if (company.observer != nullptr) company.observer->On(Header(canvas, recipe, company));
 
   Meter meter(session, recipe.max_nfe, company.cancel);

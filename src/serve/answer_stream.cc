@@ -41,11 +41,15 @@ void AnswerStream::CheckEnding(const std::function<bool()>& is_gone) {
   }
 }
 
-std::string AnswerStream::Whole(const std::function<bool()>& is_gone) {
+void AnswerStream::Finish(const std::function<bool()>& is_gone) {
   while (!completion_->is_done()) {
     completion_->Next(kLook);
     CheckEnding(is_gone);
   }
+  is_done_ = true;
+}
+
+std::string AnswerStream::Whole() const {
   if (is_given_up_) throw ApiError(499, "client_gone", "the client has gone");
   for (const auto& result : completion_->results()) {
     if (!result) throw ApiError(503, "out_of_time", "the request ended before its turn came");

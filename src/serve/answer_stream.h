@@ -26,8 +26,11 @@ class AnswerStream {
   AnswerStream(std::unique_ptr<Completion> completion, AnswerHead head, const CompletionRequest& request,
                Metrics& metrics, const Ending& ending);
 
-  /// Waits for the end and returns the answer in one piece. Throws ApiError when there is none.
-  std::string Whole(const std::function<bool()>& is_gone);
+  /// Waits for the end. Throws what ended a choice otherwise.
+  void Finish(const std::function<bool()>& is_gone);
+
+  /// The answer in one piece, once finished. Throws ApiError when there is none.
+  std::string Whole() const;
 
   /// The next bytes of a stream of server-sent events; empty when there is nothing yet.
   std::string Next(const std::function<bool()>& is_gone);

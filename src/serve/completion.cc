@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "base/check.h"
+#include "generate/misfit.h"
 #include "generate/trace_pieces.h"
 #include "model/canvas_text.h"
 #include "punt/planner.h"
@@ -147,11 +148,9 @@ Completion::Completion(const Model& model, Scheduler& scheduler, Metrics& metric
   recipe_.window = request.window;
   recipe_.max_nfe = request.max_nfe;
   recipe_.seed = request.seed ? *request.seed : RandomSeed();
-  if (request.window > wanted) {
-    throw ApiError(
-        400, "invalid_value",
-        fmt::format("diffusion.window is {}, more than the {} positions to generate", request.window, wanted),
-        "diffusion.window");
+  if (const auto misfit = FindMisfit(recipe_, Canvas(canvas_, info.mask_token, info.vocab_size), info)) {
+    const std::string field = misfit->setting == "length" ? "max_tokens" : "diffusion." + misfit->setting;
+    throw ApiError(400, "invalid_value", fmt::format("{}: {}", field, misfit->message), field);
   }
   const Scheduler::Demand demand{.client = client,
                                  .rows = static_cast<std::int64_t>(canvas_.size()),
@@ -233,6 +232,10 @@ void Completion::Generate(std::size_t choice, std::unique_ptr<Scheduler::Slot> s
 void Completion::Put(StreamPart part) {
   {
     std::lock_guard lock(mutex_);
+    if (waiting_bytes_ > kMostWaitingBytes && !part.is_end) {
+      Cancel();
+      return;
+    }
     // A snapshot that was not taken yet is replaced by the newer one.
     const bool replaces = request_.stream_kind == StreamKind::kSnapshots && !part.is_end && !parts_.empty() &&
                           parts_.back().choice == part.choice && !parts_.back().is_end;

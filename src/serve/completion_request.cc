@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "punt/cache.h"
 #include "punt/error.h"
@@ -12,6 +11,7 @@
 #include "punt/planner.h"
 #include "punt/score.h"
 #include "serve/api_error.h"
+#include "serve/json_body.h"
 
 namespace punt {
 namespace {
@@ -180,12 +180,7 @@ void CheckNames(const CompletionRequest& request) {
 
 CompletionRequest ParseCompletion(std::string_view text, bool chat, const RequestLimits& limits,
                                   std::string_view default_planner) {
-  Json body;
-  try {
-    body = Json::parse(text);
-  } catch (const Json::exception&) {
-    throw ApiError(400, "invalid_json", "the body is not valid JSON in UTF-8");
-  }
+  const Json body = ParseBody(text);
   if (!body.is_object()) throw ApiError(400, "invalid_json", "the body must be a JSON object");
   CompletionRequest request{.chat = chat};
   request.planner = default_planner;

@@ -76,6 +76,18 @@ TEST(CompletionRequest, TheSettingsOfDiffusion) {
   EXPECT_EQ(mercury.stream_kind, StreamKind::kSnapshots);
 }
 
+/// One that is parsed without trouble may be too deep to be copied, by recursion, on the stack of a thread.
+TEST(CompletionRequest, DepthIsLimited) {
+  const auto nested = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
+  for (std::size_t depth : {std::size_t{65}, std::size_t{400'000}}) {
+    EXPECT_EQ(Refused(R"({"stop": )" + nested(depth) + "}"), "?");
+    EXPECT_EQ(Refused(R"({"response_format": {"type": )" + nested(depth) + "}}"), "?");
+    EXPECT_EQ(Refused(R"({"messages": [{"role": "user", "content": [{"type": )" + nested(depth) + "}]}]}", true), "?");
+  }
+  EXPECT_EQ(Refused(R"({"stop": )" + nested(63) + "}"), "stop");
+  EXPECT_EQ(Refused(R"({"metadata": )" + nested(63) + "}"), "");
+}
+
 TEST(CompletionRequest, NamesTheFieldThatIsWrong) {
   EXPECT_EQ(Refused("{"), "?");
   EXPECT_EQ(Refused("[]"), "?");

@@ -74,6 +74,9 @@ std::string Metrics::Text(const Load& load) const {
   const double tests = static_cast<double>(tested.load());
   single("punt_accept_ratio", "gauge", "Share of tested positions that were found independent, since the start.",
          tests == 0 ? 0.0 : static_cast<double>(kept.load()) / tests);
+  histogram("punt_forward_seconds", "Duration of a batch of forward passes.", forward_seconds);
+  histogram("punt_batch_sequences", "Forward passes in a batch, base and test passes of all that run.",
+            batch_sequences);
   histogram("punt_kl_test", "Divergences that tests measured.", divergences);
   histogram("punt_time_to_first_token_seconds", "From a request to its first settled text.", first_text_seconds);
   histogram("punt_request_seconds", "From a request to its last byte, of completions.", request_seconds);

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "serve/api_error.h"
+#include "serve/timed_session.h"
 
 namespace punt {
 namespace {
@@ -15,18 +16,16 @@ constexpr std::chrono::milliseconds kLook{50};
 }  // namespace
 
 struct Scheduler::Group {
-  Group(const Denoiser& denoiser, const std::vector<Token>& banned, int threads)
-      : banned_tokens(banned),
-        session(denoiser.NewSession({.banned_tokens = banned, .threads = threads})),
-        hub(*session) {}
+  Group(std::vector<Token> banned, std::unique_ptr<DenoiserSession> shared)
+      : banned_tokens(std::move(banned)), session(std::move(shared)), hub(*session) {}
 
   std::vector<Token> banned_tokens;
   std::unique_ptr<DenoiserSession> session;
   BatchHub hub;
 };
 
-Scheduler::Scheduler(const Denoiser& denoiser, const SchedulerOptions& options)
-    : denoiser_(denoiser), options_(options) {}
+Scheduler::Scheduler(const Denoiser& denoiser, const SchedulerOptions& options, Metrics* metrics)
+    : denoiser_(denoiser), options_(options), metrics_(metrics) {}
 
 Scheduler::~Scheduler() = default;
 
@@ -58,6 +57,12 @@ int Scheduler::running() const {
 int Scheduler::waiting() const {
   std::lock_guard lock(mutex_);
   return static_cast<int>(waiting_.size());
+}
+
+std::unique_ptr<DenoiserSession> Scheduler::NewSession(const std::vector<Token>& banned_tokens) const {
+  auto session = denoiser_.NewSession({.banned_tokens = banned_tokens, .threads = options_.threads});
+  if (metrics_ == nullptr) return session;
+  return std::make_unique<TimedSession>(std::move(session), *metrics_);
 }
 
 bool Scheduler::MayStart(const Slot& slot) const {
@@ -107,7 +112,7 @@ DenoiserSession* Scheduler::Slot::Start(const std::atomic<bool>& cancel) {
   }
   if (cancel) return nullptr;
   if (all.group_ == nullptr || all.group_->banned_tokens != demand_.banned_tokens) {
-    all.group_ = std::make_unique<Group>(all.denoiser_, demand_.banned_tokens, all.options_.threads);
+    all.group_ = std::make_unique<Group>(demand_.banned_tokens, all.NewSession(demand_.banned_tokens));
   }
   all.waiting_.remove(this);
   is_running_ = true;

@@ -14,6 +14,7 @@
 
 #include "generate/batch_hub.h"
 #include "punt/denoiser.h"
+#include "serve/metrics.h"
 
 namespace punt {
 
@@ -27,7 +28,8 @@ struct SchedulerOptions {
 /// Safe to use from any thread. Outlives its slots.
 class Scheduler {
  public:
-  Scheduler(const Denoiser& denoiser, const SchedulerOptions& options);
+  /// `metrics` are told of every batch; null: nobody is.
+  Scheduler(const Denoiser& denoiser, const SchedulerOptions& options, Metrics* metrics = nullptr);
   ~Scheduler();
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
@@ -73,12 +75,14 @@ class Scheduler {
  private:
   struct Group;  // sequences that share a session
 
+  std::unique_ptr<DenoiserSession> NewSession(const std::vector<Token>& banned_tokens) const;
   bool MayStart(const Slot& slot) const;
   const Slot* Next() const;
   void Leave(Slot& slot);
 
   const Denoiser& denoiser_;
   const SchedulerOptions options_;
+  Metrics* const metrics_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::list<Slot*> waiting_;               // in order of arrival

@@ -100,9 +100,9 @@ TEST_F(SchedulerTest, TurnsGoRoundBetweenClients) {
   std::this_thread::sleep_for(std::chrono::milliseconds(120));
   many[0].reset();
   while (order == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  EXPECT_EQ(one_place, 1);  // though it came last
   many[1].reset();
   for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(one_place, 1);  // though it came last
   EXPECT_EQ(many_place, 2);
 }
 
@@ -129,6 +129,40 @@ TEST_F(SchedulerTest, ResultsDoNotDependOnCompany) {
     EXPECT_EQ(together[i].tokens, alone.tokens);
     EXPECT_EQ(together[i].counters.nfe(), alone.counters.nfe());
   }
+}
+
+/// Everybody's passes are in the metrics of batches, and those who run together share them.
+TEST_F(SchedulerTest, MetricsSeeEveryBatch) {
+  const DenoiserInfo& info = model_.denoiser->info();
+  Metrics metrics;
+  Scheduler scheduler(*model_.denoiser, {}, &metrics);
+  auto slots = scheduler.Admit(std::vector<Scheduler::Demand>(4, {.client = "a", .rows = 12}));
+  std::vector<DenoiserSession*> sessions;
+  for (auto& slot : slots) sessions.push_back(slot->Start(kNever));
+  std::vector<std::thread> threads;
+  std::vector<Counters> counters(slots.size());
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    threads.emplace_back([&, i] {
+      const Canvas canvas(std::vector<Token>(12, info.mask_token), info.mask_token, info.vocab_size);
+      Recipe recipe = MakeRecipe("punt:epsilon=0.1", "", {}, info);
+      recipe.seed = i;
+      counters[i] = Generate(*sessions[i], canvas, recipe).counters;
+      slots[i].reset();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::int64_t passes = 0;
+  std::int64_t most_calls = 0;
+  for (const Counters& one : counters) {
+    passes += one.nfe();
+    most_calls = std::max(most_calls, one.calls);
+  }
+  const std::string text = metrics.Text({});
+  const auto has = [&](const std::string& line) { return text.find("\n" + line + "\n") != std::string::npos; };
+  EXPECT_TRUE(has("punt_batch_sequences_sum " + std::to_string(passes))) << text;
+  EXPECT_TRUE(has("punt_batch_sequences_count " + std::to_string(most_calls))) << text;
+  EXPECT_TRUE(has("punt_forward_seconds_count " + std::to_string(most_calls))) << text;
+  EXPECT_FALSE(has("punt_forward_seconds_sum 0")) << text;
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "serve/api_error.h"
 #include "serve/completion.h"
 #include "serve/completion_json.h"
+#include "serve/json_body.h"
 #include "serve/metrics.h"
 #include "serve/registry_json.h"
 #include "serve/secrets.h"
@@ -30,6 +31,8 @@ using httplib::Response;
 
 constexpr const char* kJson = "application/json";
 constexpr std::chrono::milliseconds kLook{50};
+// For completions that were cancelled to tell their clients.
+constexpr std::chrono::seconds kFarewell{5};
 
 std::string Dump(const Json& object) { return object.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
@@ -64,14 +67,6 @@ ApiError ErrorOf(const std::exception_ptr& failure) {
   }
 }
 
-Json ParseBody(const Request& request) {
-  try {
-    return Json::parse(request.body);
-  } catch (const Json::exception&) {
-    throw ApiError(400, "invalid_json", "the body is not valid JSON in UTF-8");
-  }
-}
-
 }  // namespace
 
 class Server::Routes {
@@ -93,6 +88,7 @@ class Server::Routes {
     const int port = options_.port == 0 ? http_.bind_to_any_port(options_.host)
                                         : (http_.bind_to_port(options_.host, options_.port) ? options_.port : -1);
     if (port < 0) BadInput("cannot listen on {}:{}; is the port taken?", options_.host, options_.port);
+    http_.WidenQueue();
     return port;
   }
 
@@ -100,15 +96,16 @@ class Server::Routes {
 
   void SetModel(Model model) {
     model_ = std::move(model);
-    scheduler_.emplace(*model_->denoiser, options_.scheduler);
+    scheduler_.emplace(*model_->denoiser, options_.scheduler, &metrics_);
     is_ready_ = true;
   }
 
   void Stop(std::chrono::seconds patience) {
     const Clock::time_point deadline = Clock::now() + patience;
     if (is_ready_) scheduler_->Close();
-    while (open_completions_ > 0 && Clock::now() < deadline) std::this_thread::sleep_for(kLook);
+    WaitForCompletions(deadline);
     must_end_ = true;
+    WaitForCompletions(Clock::now() + kFarewell);  // httplib cuts streams when it stops
     // Run may not have got as far as to notice a stop.
     while (!http_.is_running() && Clock::now() < deadline) std::this_thread::sleep_for(kLook);
     http_.stop();
@@ -130,7 +127,12 @@ class Server::Routes {
   }
 
  private:
-  using Handler = std::function<void(const Request&, Response&)>;
+  struct LogEntry;
+  using Handler = std::function<void(const Request&, Response&, LogEntry&)>;
+
+  void WaitForCompletions(Clock::time_point deadline) const {
+    while (open_completions_ > 0 && Clock::now() < deadline) std::this_thread::sleep_for(kLook);
+  }
 
   static double Seconds(Clock::time_point since) { return std::chrono::duration<double>(Clock::now() - since).count(); }
 
@@ -180,35 +182,42 @@ class Server::Routes {
     if (!is_ready_) throw ApiError(503, "loading", "the model is being loaded");
   }
 
-  void LogRequest(const std::string& path, const Request& request, int status, Clock::time_point start,
-                  const Json& more = Json::object()) {
-    metrics_.CountRequest(path, status);
-    Json line = {{"time", Now()},
-                 {"event", "request"},
-                 {"method", request.method},
-                 {"path", path},
-                 {"status", status},
-                 {"client", request.remote_addr},
-                 {"seconds", Seconds(start)}};
-    line.update(more);
-    if (options_.log_prompts && !request.body.empty()) line["body"] = request.body;
+  /// What the log says of a request. A stream keeps it until its end, when the request itself is gone.
+  struct LogEntry {
+    std::string method;
+    std::string path;
+    std::string client;
+    std::string body;  // only if prompts are logged
+    Clock::time_point start = Clock::now();
+    Json more = Json::object();
+  };
+
+  void Log(const LogEntry& entry, int status) {
+    metrics_.CountRequest(entry.path, status);
+    Json line = {{"time", Now()},    {"event", "request"},     {"method", entry.method},         {"path", entry.path},
+                 {"status", status}, {"client", entry.client}, {"seconds", Seconds(entry.start)}};
+    line.update(entry.more);
+    if (!entry.body.empty()) line["body"] = entry.body;
     log_(Dump(line));
   }
 
   /// A handler with keys checked, errors shaped, and a line in the log.
-  Handler Guarded(std::string path, bool needs_key, Handler handler) {
+  httplib::Server::Handler Guarded(std::string path, bool needs_key, Handler handler) {
     return [this, path = std::move(path), needs_key, handler = std::move(handler)](const Request& request,
                                                                                    Response& response) {
-      const Clock::time_point start = Clock::now();
+      LogEntry entry{.method = request.method,
+                     .path = path,
+                     .client = request.remote_addr,
+                     .body = options_.log_prompts ? request.body : ""};
       AddCommonHeaders(response);
       response.status = 200;
       try {
         if (needs_key) Authorise(request);
-        handler(request, response);
+        handler(request, response, entry);
       } catch (...) {
         Answer(response, ErrorOf(std::current_exception()));
       }
-      if (!response.content_provider_) LogRequest(path, request, response.status, start);
+      if (!response.content_provider_) Log(entry, response.status);
     };
   }
 
@@ -223,18 +232,18 @@ class Server::Routes {
   void Post(const std::string& path, Handler handler) { http_.Post(path, Guarded(path, true, std::move(handler))); }
 
   void AddRoutes() {
-    const Handler health = [this](const Request&, Response& response) {
+    const Handler health = [this](const Request&, Response& response, LogEntry&) {
       RequireReady();
       response.set_content(R"({"status":"ok"})", kJson);
     };
     Get("/health", false, health);
     Get("/v1/health", false, health);
-    Get("/metrics", true, [this](const Request&, Response& response) {
+    Get("/metrics", true, [this](const Request&, Response& response, LogEntry&) {
       const Metrics::Load load =
           is_ready_ ? Metrics::Load{scheduler_->running(), scheduler_->waiting()} : Metrics::Load{};
       response.set_content(metrics_.Text(load), "text/plain; version=0.0.4; charset=utf-8");
     });
-    Get("/v1/models", true, [this](const Request&, Response& response) {
+    Get("/v1/models", true, [this](const Request&, Response& response, LogEntry&) {
       RequireReady();
       response.set_content(
           Dump({{"object", "list"},
@@ -242,16 +251,19 @@ class Server::Routes {
                  Json::array({{{"id", model_->name}, {"object", "model"}, {"created", 0}, {"owned_by", "punt"}}})}}),
           kJson);
     });
-    Get("/props", true, [this](const Request&, Response& response) { response.set_content(Props(), kJson); });
-    Post("/tokenize", [this](const Request& request, Response& response) { Tokenize(request, response); });
-    Post("/detokenize", [this](const Request& request, Response& response) { Detokenize(request, response); });
-    Post("/v1/completions",
-         [this](const Request& request, Response& response) { Complete(request, response, "/v1/completions", false); });
-    Post("/v1/chat/completions", [this](const Request& request, Response& response) {
-      Complete(request, response, "/v1/chat/completions", true);
-    });
+    Get("/props", true,
+        [this](const Request&, Response& response, LogEntry&) { response.set_content(Props(), kJson); });
+    Post("/tokenize", [this](const Request& request, Response& response, LogEntry&) { Tokenize(request, response); });
+    Post("/detokenize",
+         [this](const Request& request, Response& response, LogEntry&) { Detokenize(request, response); });
+    for (const bool chat : {false, true}) {
+      Post(chat ? "/v1/chat/completions" : "/v1/completions",
+           [this, chat](const Request& request, Response& response, LogEntry& entry) {
+             Complete(request, response, entry, chat);
+           });
+    }
     for (const WebFile& file : options_.web) {
-      Get(std::string(file.path), false, [&file](const Request&, Response& response) {
+      Get(std::string(file.path), false, [&file](const Request&, Response& response, LogEntry&) {
         response.set_header("Content-Security-Policy",
                             "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'");
         response.set_content(file.bytes.data(), file.bytes.size(), std::string(file.type).c_str());
@@ -294,7 +306,7 @@ class Server::Routes {
 
   void Tokenize(const Request& request, Response& response) const {
     RequireReady();
-    const Json body = ParseBody(request);
+    const nlohmann::json body = ParseBody(request.body);
     if (!body.is_object() || !body.contains("content") || !body["content"].is_string()) {
       throw ApiError(400, "invalid_value", "content must be a string", "content");
     }
@@ -303,31 +315,32 @@ class Server::Routes {
 
   void Detokenize(const Request& request, Response& response) const {
     RequireReady();
-    const Json body = ParseBody(request);
+    const nlohmann::json body = ParseBody(request.body);
     const bool is_list = body.is_object() && body.contains("tokens") && body["tokens"].is_array();
     std::vector<Token> tokens;
-    for (const Json& token : is_list ? body["tokens"] : Json::array()) {
+    if (!is_list) throw ApiError(400, "invalid_value", "tokens must be a list", "tokens");
+    for (const nlohmann::json& token : body["tokens"]) {
       const bool is_token = token.is_number_integer() && token.get<std::int64_t>() >= 0 &&
                             token.get<std::int64_t>() < model_->denoiser->info().vocab_size;
       if (!is_token) throw ApiError(400, "invalid_value", "tokens must hold tokens of the vocabulary", "tokens");
       tokens.push_back(token.get<Token>());
     }
-    if (!is_list) throw ApiError(400, "invalid_value", "tokens must be a list", "tokens");
     response.set_content(Dump({{"content", model_->tokenizer->Decode(tokens)}}), kJson);
   }
 
-  void Complete(const Request& request, Response& response, const std::string& path, bool chat) {
+  void Complete(const Request& request, Response& response, LogEntry& entry, bool chat) {
     RequireReady();
-    const Clock::time_point start = Clock::now();
     CompletionRequest parsed = ParseCompletion(request.body, chat, options_.limits, options_.default_planner);
     const std::string key = request.get_header_value("Authorization");
     const auto open = std::make_shared<OpenCount>(open_completions_);
     auto answer = std::make_shared<AnswerStream>(
         std::make_unique<Completion>(*model_, *scheduler_, metrics_, parsed, key + "@" + request.remote_addr),
         NewAnswer(chat, model_->name), parsed, metrics_,
-        AnswerStream::Ending{.deadline = start + options_.max_seconds, .must_end = &must_end_});
+        AnswerStream::Ending{.deadline = entry.start + options_.max_seconds, .must_end = &must_end_});
     if (!parsed.stream) {
-      response.set_content(answer->Whole(SocketServer::ClientIsGone), kJson);
+      answer->Finish(SocketServer::ClientIsGone);
+      entry.more = answer->LogFields();
+      response.set_content(answer->Whole(), kJson);
       return;
     }
     response.set_header("Cache-Control", "no-cache");
@@ -340,8 +353,9 @@ class Server::Routes {
           if (is_sent && answer->is_done()) sink.done();
           return is_sent && !answer->is_given_up();
         },
-        [this, answer, path, request, start](bool is_whole) {
-          LogRequest(path, request, is_whole ? 200 : 499, start, answer->LogFields());
+        [this, answer, entry](bool is_whole) mutable {
+          entry.more = answer->LogFields();
+          Log(entry, is_whole ? 200 : 499);
         });
   }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
@@ -19,18 +20,26 @@ using Clock = std::chrono::steady_clock;
 constexpr socket_t kNoSocket = -1;
 // How often a connection without a request looks whether the server has stopped.
 constexpr std::chrono::milliseconds kLook{100};
+// How long a client may keep a server waiting that has stopped.
+constexpr std::chrono::seconds kFarewell{1};
 
 thread_local socket_t current_socket = kNoSocket;
 thread_local bool is_one_too_many = false;
 thread_local bool must_close = false;
 
-/// Waits for `events` until the deadline.
-bool WaitFor(socket_t sock, short events, Clock::time_point deadline) {
+/// Waits for `events` until the deadline, or a little longer than until the server stops.
+bool WaitFor(socket_t sock, short events, Clock::time_point deadline, const std::atomic<socket_t>& listener) {
+  bool is_stopping = false;
   for (;;) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    if (left <= 0) return false;
+    const Clock::time_point now = Clock::now();
+    if (!is_stopping && listener == kNoSocket) {
+      is_stopping = true;
+      deadline = std::min(deadline, now + kFarewell);
+    }
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - now);
+    if (left.count() <= 0) return false;
     pollfd entry{.fd = sock, .events = events, .revents = 0};
-    const int ready = poll(&entry, 1, static_cast<int>(std::min<std::int64_t>(left, 60'000)));
+    const int ready = poll(&entry, 1, static_cast<int>(std::min(left, kLook).count()));
     if (ready > 0) return true;
     if (ready < 0 && errno != EINTR) return false;
   }
@@ -52,17 +61,18 @@ void AddressOf(const sockaddr_storage& address, std::string& ip, int& port) {
 
 class SocketStream : public httplib::Stream {
  public:
-  SocketStream(socket_t sock, const ConnectionLimits& limits) : socket_(sock), limits_(limits) {}
+  SocketStream(socket_t sock, const ConnectionLimits& limits, const std::atomic<socket_t>& listener)
+      : socket_(sock), limits_(limits), listener_(listener) {}
 
   void StartRequest() { request_deadline_ = Clock::now() + limits_.request; }
   bool has_buffered() const { return begin_ < end_; }
 
-  bool is_readable() const override { return has_buffered() || WaitFor(socket_, POLLIN, request_deadline_); }
-  bool is_writable() const override { return WaitFor(socket_, POLLOUT, Clock::now() + limits_.write); }
+  bool is_readable() const override { return has_buffered() || WaitFor(socket_, POLLIN, request_deadline_, listener_); }
+  bool is_writable() const override { return WaitFor(socket_, POLLOUT, Clock::now() + limits_.write, listener_); }
 
   ssize_t read(char* to, std::size_t size) override {
     if (!has_buffered()) {
-      if (!WaitFor(socket_, POLLIN, request_deadline_)) return -1;
+      if (!WaitFor(socket_, POLLIN, request_deadline_, listener_)) return -1;
       const ssize_t count = recv(socket_, buffer_, sizeof(buffer_), 0);
       if (count <= 0) return count;
       begin_ = 0;
@@ -75,8 +85,15 @@ class SocketStream : public httplib::Stream {
   }
 
   ssize_t write(const char* from, std::size_t size) override {
-    if (!is_writable()) return -1;
-    return send(socket_, from, size, MSG_NOSIGNAL);
+    std::size_t sent = 0;
+    while (sent < size) {
+      if (!is_writable()) return -1;
+      // Not waiting here: that would be without a deadline.
+      const ssize_t count = send(socket_, from + sent, size - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (count > 0) sent += static_cast<std::size_t>(count);
+      if (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) return -1;
+    }
+    return static_cast<ssize_t>(size);
   }
 
   void get_remote_ip_and_port(std::string& ip, int& port) const override {
@@ -94,6 +111,7 @@ class SocketStream : public httplib::Stream {
  private:
   socket_t socket_;
   const ConnectionLimits& limits_;
+  const std::atomic<socket_t>& listener_;
   Clock::time_point request_deadline_;
   char buffer_[4096];
   std::size_t begin_ = 0;
@@ -151,6 +169,8 @@ SocketServer::SocketServer(const ConnectionLimits& limits) : limits_(limits) {
   set_tcp_nodelay(true);
 }
 
+void SocketServer::WidenQueue() { ::listen(svr_sock_, SOMAXCONN); }
+
 bool SocketServer::ClientIsGone() {
   char byte = 0;
   const ssize_t count = recv(current_socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
@@ -163,13 +183,13 @@ bool SocketServer::process_and_close_socket(socket_t sock) {
   if (!is_one_too_many) {
     current_socket = sock;
     must_close = false;
-    SocketStream stream(sock, limits_);
+    SocketStream stream(sock, limits_, svr_sock_);
     bool goes_on = true;
     while (goes_on && svr_sock_ != kNoSocket) {
       const Clock::time_point end = Clock::now() + limits_.idle;
       bool is_there = stream.has_buffered();
       while (!is_there && svr_sock_ != kNoSocket && Clock::now() < end) {
-        is_there = WaitFor(sock, POLLIN, std::min(end, Clock::now() + kLook));
+        is_there = WaitFor(sock, POLLIN, std::min(end, Clock::now() + kLook), svr_sock_);
       }
       if (!is_there) break;
       stream.StartRequest();

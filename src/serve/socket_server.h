@@ -19,6 +19,10 @@ class SocketServer : public httplib::Server {
  public:
   explicit SocketServer(const ConnectionLimits& limits);
 
+  /// Lets more connections wait to be taken than httplib does (five): a burst should not have to knock again. Once
+  /// bound.
+  void WidenQueue();
+
   /// Whether the client of the connection that the calling thread serves has gone away.
   static bool ClientIsGone();
 

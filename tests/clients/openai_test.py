@@ -43,4 +43,8 @@ families = {family.name: family for family in text_string_to_metric_families(url
 passes = sum(sample.value for sample in families["punt_nfe"].samples)
 counted = sum(answer.usage.model_extra["nfe"] for answer in (whole, several)) + usage.model_extra["nfe"]
 assert passes == counted, (passes, counted)
+figures = {sample.name: sample.value for name in ("punt_batch_sequences", "punt_forward_seconds") for sample in families[name].samples}
+assert figures["punt_batch_sequences_sum"] == passes, (figures, passes)
+assert figures["punt_batch_sequences_count"] == figures["punt_forward_seconds_count"] <= passes, (figures, passes)
+assert figures["punt_forward_seconds_sum"] > 0, figures
 print("openai", openai.__version__, "chats, streams and reads errors;", len(families), "metrics parse")

@@ -1,0 +1,33 @@
+#include "generate/misfit.h"
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+
+namespace punt {
+
+std::optional<Misfit> FindMisfit(const Recipe& recipe, const Canvas& canvas, const DenoiserInfo& info) {
+  Check(recipe.planner != nullptr && recipe.score != nullptr && recipe.proposer != nullptr, "an incomplete recipe");
+  const int to_generate = static_cast<int>(canvas.generated().size());
+  if (canvas.length() > info.max_length) {
+    return Misfit{"length", fmt::format("a canvas of {} tokens exceeds the {} that {} takes", canvas.length(),
+                                        info.max_length, info.name)};
+  }
+  if (recipe.window < 0) {
+    return Misfit{"window", fmt::format("the window must not be negative, got {}", recipe.window)};
+  }
+  if (recipe.window > to_generate && to_generate > 0) {
+    return Misfit{"window", fmt::format("the window of {} is larger than the {} positions to generate", recipe.window,
+                                        to_generate)};
+  }
+  const PlannerNeeds needs = recipe.planner->needs();
+  if (needs.attention_maps && !info.has_attention_maps) {
+    return Misfit{"planner", fmt::format("the planner needs attention maps, which {} does not give", info.name)};
+  }
+  if (needs.shadow_rows && !info.has_shadow_rows) {
+    return Misfit{"planner", fmt::format("the planner needs shadow rows, which {} does not have", info.name)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace punt

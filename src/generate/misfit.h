@@ -1,0 +1,20 @@
+// Why a recipe cannot be run, for those who want to know before they start.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "punt/generator.h"
+
+namespace punt {
+
+struct Misfit {
+  std::string setting;  // "length", "window" or "planner"
+  std::string message;
+};
+
+/// What Generate would refuse, if anything: a canvas longer than the model takes, a window larger than the number of
+/// positions to generate, a planner whose needs the denoiser cannot meet.
+std::optional<Misfit> FindMisfit(const Recipe& recipe, const Canvas& canvas, const DenoiserInfo& info);
+
+}  // namespace punt

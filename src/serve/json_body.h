@@ -1,0 +1,13 @@
+// The JSON of a request's body. For .cc files only: it brings the JSON library along.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+namespace punt {
+
+/// Throws ApiError (400) when the text is not JSON in UTF-8, or nests so deep that a copy of it, which the library
+/// makes by recursion, could exhaust the stack.
+nlohmann::json ParseBody(std::string_view text);
+
+}  // namespace punt

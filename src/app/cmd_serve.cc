@@ -1,5 +1,8 @@
 // punt serve: a model behind OpenAI's API.
 #include <fmt/format.h>
+#if __has_include(<malloc.h>)
+#include <malloc.h>
+#endif
 
 #include <cstdlib>
 #include <filesystem>
@@ -92,7 +95,16 @@ void WarmUp(const Model& model, int threads) {
   session->Forward({&query, 1});
 }
 
+/// Every connection has a thread of its own, and glibc would keep the logits of a past request in that thread's heap
+/// for ever: memory of a server under load doubled in minutes. Large blocks go back to the system instead.
+void ReturnLargeBlocks() {
+#ifdef M_MMAP_THRESHOLD
+  mallopt(M_MMAP_THRESHOLD, 256 << 10);
+#endif
+}
+
 int Run(const ServeFlags& flags) {
+  ReturnLargeBlocks();
   const std::atomic<bool>& interrupted = InstallInterruptHandlers();
   std::mutex log_mutex;
   const auto log = [&](const std::string& line) {

@@ -55,7 +55,7 @@ served("a refusal is shown; a run that is stopped ends on the server too", async
   await page.fill("#max-tokens", String(Math.floor(Number(most) / 2)));
   await page.selectOption("#planner-a select", "left-to-right");
   await page.click("#run");
-  await page.waitForFunction(() => /^step [1-9]/.test(document.querySelector(".where").textContent));
+  await page.waitForFunction(() => /^(step [1-9]|end)/.test(document.querySelector(".where").textContent));
   await page.keyboard.press("Escape");
   await page.waitForSelector("#run:enabled");
   await settled(page);

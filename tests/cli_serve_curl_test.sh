@@ -2,17 +2,10 @@
 # Streams of punt serve as `curl -N` shows them: while they are made, piece by piece, and in the end the whole answer.
 
 source "$PUNT_SOURCE_DIR/tests/cli_testing.sh"
-command -v curl >/dev/null || { echo "curl is missing"; exit 77; }
+source "$PUNT_SOURCE_DIR/tests/serve_testing.sh"
 
-"$PUNT" serve --port 0 --ready-file ready --threads 1 --model "$PUNT_SOURCE_DIR/models/stories.gguf" --quiet >/dev/null 2>err &
-server=$!
-trap 'kill -KILL $server 2>/dev/null; rm -rf "$folder"' EXIT
-until [ -e ready ]; do
-  kill -0 $server 2>/dev/null || { fail "serve ended: $(cat err)"; exit 1; }
-  sleep 0.1
-done
-url=$(cat ready)
-running() { curl -s "$url/metrics" | awk '$1 == "punt_requests_running" { print $2 }'; }
+start curl --model "$PUNT_SOURCE_DIR/models/stories.gguf" --quiet
+running() { metric punt_requests_running; }
 # texts: the texts of chunks or of an answer, one a line, as JSON writes them
 texts() { grep -o '"text":"\([^"\\]\|\\.\)*"' | sed 's/^"text":"//; s/"$//'; }
 joined() { texts | tr -d '\n'; }
@@ -48,7 +41,6 @@ masks=$(while IFS= read -r line; do grep -o '░' <<<"$line" | wc -l; done <shot
 curl -s "$url/v1/completions" -d "{$request, \"diffusion\": {\"planner\": \"top-k:k=8\"}}" >whole
 [ "$(tail -n 1 shots)" = "$(joined <whole)" ] || fail "the last snapshot is '$(tail -n 1 shots)', the answer '$(joined <whole)'"
 
-kill -TERM $server
-wait $server || fail "exit code $? after SIGTERM"
+stop
 [ "$failures" -eq 0 ] || exit 1
 echo "all passed"

@@ -11,9 +11,14 @@ start() {
   rm -f ready
   "$PUNT" serve --port 0 --ready-file ready --threads 1 "$@" >$name.out 2>$name.log &
   server=$!
+  await_ready $name.log
+}
+
+# await_ready LOG: $url of $server, which writes its address to the file "ready"; fails with the log if it ends instead
+await_ready() {
   for _ in $(seq 600); do
     [ -e ready ] && break
-    kill -0 $server 2>/dev/null || { fail "serve ended: $(cat $name.log)"; return; }
+    kill -0 $server 2>/dev/null || { fail "serve ended: $(cat $1)"; return; }
     sleep 0.1
   done
   url=$(cat ready)

@@ -2,7 +2,7 @@
 # contrib/punt.service: what systemd says of it, and its command as systemd would run it, but for the port.
 
 source "$PUNT_SOURCE_DIR/tests/cli_testing.sh"
-command -v curl >/dev/null || { echo "curl is missing"; exit 77; }
+source "$PUNT_SOURCE_DIR/tests/serve_testing.sh"
 unit=$PUNT_SOURCE_DIR/contrib/punt.service
 setting() { sed -n "s/^$1=//p" "$unit"; }
 
@@ -26,19 +26,13 @@ command=${command/--port 8080/--port 0}
 command=${command/#\/usr\/local\/bin\/punt/$PUNT}
 (cd / && exec env -i PATH=/usr/bin:/bin $command --ready-file "$folder/ready") >out 2>err &
 server=$!
-trap 'kill -KILL $server 2>/dev/null; rm -rf "$folder"' EXIT
-until [ -e ready ]; do
-  kill -0 $server 2>/dev/null || { fail "it ended: $(cat err)"; exit 1; }
-  sleep 0.1
-done
-url=$(cat ready)
+await_ready err
 [[ $url == http://127.0.0.1:* ]] || fail "it listens at $url"
 request='{"prompt": "Once", "max_tokens": 8, "seed": 1}'
 status() { curl -s -o body -w '%{http_code}' "$@" "$url/v1/completions" -d "$request"; }
 [ "$(status)" = 401 ] || fail "without the key: $(cat body)"
 [ "$(status -H 'Authorization: Bearer a-key')" = 200 ] || fail "with the key: $(cat body)"
-kill -TERM $server
-wait $server || fail "exit code $? after SIGTERM"
+stop
 
 [ "$failures" -eq 0 ] || exit 1
 echo "all passed"

@@ -71,8 +71,11 @@ void LayOutRows(RowsForm form, const RowsShape& shape, const RowsShare& share, s
     for (std::int64_t row = share.first; row < share.last; ++row) {
       const std::int64_t at = s * shape.rows + row;
       const float* x = share.x + row * share.stride + s * kStretch;
-      float padded[kStretch] = {};
-      if (depth < kStretch) x = std::copy_n(x, depth, padded) - depth;
+      float padded[kStretch];  // not set unless the stretch ends early: most do not
+      if (depth < kStretch) {
+        std::fill(std::copy_n(x, depth, padded), padded + kStretch, 0.0f);
+        x = padded;
+      }
       switch (form) {
         case RowsForm::kFloat:
           std::copy_n(x, kStretch, reinterpret_cast<float*>(laid_out) + at * kStretch);

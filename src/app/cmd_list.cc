@@ -9,6 +9,7 @@
 
 #include "app/command.h"
 #include "base/check.h"
+#include "base/instruction_set.h"
 #include "eval/task.h"
 #include "model/architecture.h"
 #include "model/bundled_models.h"
@@ -106,12 +107,18 @@ void PrintDevices(bool json) {
                     {"description", device.description},
                     {"free_bytes", device.free_bytes},
                     {"total_bytes", device.total_bytes}});
-    if (device.kind == "cpu") list.back()["threads"] = std::thread::hardware_concurrency();
+    if (device.kind == "cpu") {
+      list.back()["threads"] = std::thread::hardware_concurrency();
+      list.back()["instruction_set"] = InstructionSetInUse();
+      list.back()["instruction_sets"] = InstructionSets();
+    }
     if (json) continue;
     fmt::print("{}\n    {}{}\n", device.name, device.description,
                device.total_bytes == 0
                    ? ""
                    : fmt::format(", {:.1f} GiB", static_cast<double>(device.total_bytes) / (1 << 30)));
+    if (device.kind != "cpu") continue;
+    fmt::print("    punt's own kernels: {} (PUNT_ISA={})\n", InstructionSetInUse(), fmt::join(InstructionSets(), "|"));
   }
   if (json) PrintJson(list);
 }

@@ -9,6 +9,7 @@
 
 #include "app/command.h"
 #include "base/check.h"
+#include "base/instruction_set.h"
 #include "punt/error.h"
 
 namespace punt {
@@ -92,6 +93,7 @@ int RunProgram(int argc, const char* const* argv) {
       if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
       return Complain(fmt::format("{} (see punt --help)", error.what()), kBadInputExit);
     }
+    UseInstructionSet();
     const int exit_code = RunChosen(app, runners);
     if (std::fflush(stdout) != 0 || std::ferror(stdout)) return Complain("cannot write the output", kFailedExit);
     return exit_code;

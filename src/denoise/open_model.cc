@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/instruction_set.h"
 #include "denoise/neural_denoiser.h"
 #include "model/bundled_models.h"
 #include "model/model_files.h"
@@ -77,6 +78,7 @@ Model OpenToy(std::string_view name) {
 }  // namespace
 
 Model OpenModel(std::string_view name, const ModelOptions& options) {
+  UseInstructionSet();
   if (name.starts_with(kToyPrefix)) return OpenToy(name);
   if (!std::filesystem::exists(LocateModel(name))) {
     std::string bundled;

@@ -22,6 +22,7 @@ constexpr std::string_view kEmbedding = "token_embd.weight";
 Hyperparameters ReadHyperparameters(const ArchitectureRow& row, const Metadata& metadata) {
   Hyperparameters hyper = ReadCommonHyperparameters(metadata);
   row.read(metadata, hyper);
+  CheckRope(metadata, hyper);
   return hyper;
 }
 

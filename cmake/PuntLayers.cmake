@@ -85,9 +85,31 @@ function(punt_add_program)
   punt_compile_settings(punt)
 endfunction()
 
+# Instruction sets that punt's own kernels are compiled for, best first: names of PUNT_ISA.
+set(PUNT_LEVELS portable)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(PUNT_LEVELS avx512 avx2 sse4 ssse3 portable)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  set(PUNT_LEVELS neon)
+endif()
+
+# Tests of what these kernels compute, whole networks included. They run once more for every instruction set, all of a
+# program's in one go. Sanitized builds run the lowest only, and with threads' none: the best is what tests take anyway,
+# and what lies between differs in registers, which sanitizers do not look at.
+set(PUNT_LEVEL_TESTS
+  src/model/attention_kernels_test.cc src/model/linear_kernels_test.cc src/model/linear_test.cc
+  src/model/layer_states_test.cc src/model/odd_heads_test.cc src/model/parity_test.cc src/model/quantised_test.cc
+  src/denoise/neural_cache_test.cc src/denoise/neural_denoiser_test.cc src/denoise/neural_session_test.cc
+  src/denoise/row_kernels_test.cc
+  tests/neural_twin_test.cc tests/row_twin_test.cc tests/session_twin_test.cc)
+
 # One test program per folder that has *_test.cc files; every TEST in it is a ctest of its own.
 function(punt_add_tests)
   include(GoogleTest)
+  add_library(punt_test_main OBJECT ${PROJECT_SOURCE_DIR}/tests/test_main.cc)
+  target_include_directories(punt_test_main PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(punt_test_main PRIVATE GTest::gtest fmt::fmt)
+  punt_compile_settings(punt_test_main)
   # g++ 12 sees uninitialised members inside std::regex when it is instrumented.
   set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/rules_test.cc
     ${PROJECT_SOURCE_DIR}/src/weights/hf_folder_test.cc ${PROJECT_SOURCE_DIR}/src/eval/ifeval_checks_test.cc
@@ -108,6 +130,7 @@ function(punt_add_tests)
       target_link_libraries(${layer}_tests PRIVATE PkgConfig::httplib)
     endif()
     punt_finish_test(${layer}_tests)
+    punt_add_level_tests(${layer}_tests src/${layer})
   endforeach()
 
   file(GLOB tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*_test.cc)
@@ -115,6 +138,7 @@ function(punt_add_tests)
     add_executable(system_tests ${tests})
     punt_link_layers(system_tests eval)
     punt_finish_test(system_tests)
+    punt_add_level_tests(system_tests tests)
   endif()
   if(NOT PUNT_BUILD_PROGRAM)
     return()
@@ -129,18 +153,51 @@ function(punt_add_tests)
   if(PUNT_SANITIZE STREQUAL thread)
     list(FILTER scripts INCLUDE REGEX "/cli_serve_test\\.sh$")  # the command with threads of its own making
   endif()
+  string(REPLACE ";" " " PUNT_LEVELS_TEXT "${PUNT_LEVELS}")
   foreach(script IN LISTS scripts)
     get_filename_component(name ${script} NAME_WE)
     add_test(NAME ${name} COMMAND bash ${script})
     set_tests_properties(${name} PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77 ENVIRONMENT
-      "PUNT=$<TARGET_FILE:punt>;PUNT_SOURCE_DIR=${PROJECT_SOURCE_DIR};PUNT_BUILD_DIR=${PROJECT_BINARY_DIR};PUNT_SANITIZE=${PUNT_SANITIZE};PUNT_CXX=${CMAKE_CXX_COMPILER}")
+      "PUNT=$<TARGET_FILE:punt>;PUNT_SOURCE_DIR=${PROJECT_SOURCE_DIR};PUNT_BUILD_DIR=${PROJECT_BINARY_DIR};PUNT_SANITIZE=${PUNT_SANITIZE};PUNT_CXX=${CMAKE_CXX_COMPILER};PUNT_LEVELS=${PUNT_LEVELS_TEXT}")
   endforeach()
 endfunction()
 
 function(punt_finish_test target)
   target_compile_definitions(${target} PRIVATE PUNT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  target_link_libraries(${target} PRIVATE GTest::gtest GTest::gtest_main)
+  target_link_libraries(${target} PRIVATE GTest::gtest punt_test_main)
   gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
+endfunction()
+
+# The tests of PUNT_LEVEL_TESTS that are in `target`, whose sources are in `folder`, for each instruction set: ctests
+# isa_<name>_<target>. Where the processor has no such instructions, they count as skipped.
+function(punt_add_level_tests target folder)
+  set(filter "")
+  foreach(file IN LISTS PUNT_LEVEL_TESTS)
+    get_filename_component(path ${file} DIRECTORY)
+    if(NOT path STREQUAL folder)
+      continue()
+    endif()
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${file})
+    file(STRINGS ${PROJECT_SOURCE_DIR}/${file} tests REGEX "^(TYPED_)?TEST(_[FP])?\\(")
+    foreach(test IN LISTS tests)
+      string(REGEX REPLACE "^[A-Z_]+\\(([A-Za-z0-9_]+),.*" "\\1" suite "${test}")
+      list(APPEND filter "${suite}.*" "${suite}/*" "*/${suite}.*")
+    endforeach()
+  endforeach()
+  if(NOT filter OR PUNT_SANITIZE STREQUAL thread)
+    return()
+  endif()
+  list(REMOVE_DUPLICATES filter)
+  string(REPLACE ";" ":" filter "${filter}")
+  set(levels ${PUNT_LEVELS})
+  if(PUNT_SANITIZE)
+    list(GET PUNT_LEVELS -1 levels)
+  endif()
+  foreach(level IN LISTS levels)
+    add_test(NAME isa_${level}_${target} COMMAND ${target} --gtest_brief=1 --gtest_filter=${filter})
+    set_tests_properties(isa_${level}_${target} PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77 ENVIRONMENT
+                         "PUNT_ISA=${level}")
+  endforeach()
 endfunction()
 
 function(punt_add_benchmarks)

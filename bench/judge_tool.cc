@@ -11,10 +11,10 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/check.h"
+#include "base/processors.h"
 #include "eval/perplexity.h"
 #include "tool.h"
 
@@ -46,7 +46,7 @@ std::vector<std::string> ReadTexts(const std::string& path) {
 int Main(int argc, char** argv) {
   if (argc < 2 || argc > 4) BadInput("usage: judge_tool JUDGE.gguf [FILE [THREADS]]");
   const std::vector<std::string> texts = ReadTexts(argc > 2 ? argv[2] : "-");
-  const int threads = argc > 3 ? std::stoi(argv[3]) : static_cast<int>(std::thread::hardware_concurrency());
+  const int threads = argc > 3 ? std::stoi(argv[3]) : UsableProcessors();
   TextJudge judge(argv[1], threads);
   std::vector<Likelihood> judged;
   std::int64_t tokens = 0;

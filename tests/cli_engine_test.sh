@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Networks on the command line: generate, logits, devices, on the shipped fixtures. $PUNT is the program under test.
-# One thread throughout: tests run side by side, and threads that wait for each other by spinning would get in the way.
+# One thread throughout: tests run side by side.
 
 source "$PUNT_SOURCE_DIR/tests/cli_testing.sh"
 golden=$PUNT_SOURCE_DIR/tests/golden

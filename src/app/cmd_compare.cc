@@ -41,7 +41,7 @@ int Run(const CompareFlags& flags) {
                                   .proposal = flags.proposal.Options(),
                                   .samples = flags.samples,
                                   .seed = flags.seed,
-                                  .threads = static_cast<int>(flags.threads)};
+                                  .threads = ThreadCount(flags.threads)};
   const std::atomic<bool>& cancel = InstallInterruptHandlers();
   const int width = PlannerWidth(planners);
   if (!flags.json) {
@@ -77,7 +77,7 @@ Runner AddCompare(CLI::App& command) {
   flags->proposal.AddTo(command);
   AddInteger(command, "--samples", flags->samples, 1, 1'000'000, "Sequences per planner")->default_str("8");
   AddSeed(command, "--seed", flags->seed, "Seed of all random numbers");
-  AddInteger(command, "--threads", flags->threads, 1, 1024, "Threads; never changes a result")->default_str("1");
+  AddThreads(command, flags->threads);
   command.add_flag("--json", flags->json, "Print a JSON array");
   command.footer(
       "NFE counts every forward pass, test passes included; calls are the batches of passes that had to wait for one\n"

@@ -115,8 +115,7 @@ Runner AddDemo(CLI::App& command) {
   command.add_option("--judge", eval.judge, "Autoregressive GGUF model that judges texts; default: the bundled one");
   AddInteger(command, "--samples", eval.limit, 1, 10000, "Stories per planner in the table")->default_str("1");
   AddSeed(command, "--seed", eval.seed, "Seed of all random numbers");
-  AddInteger(command, "--threads", eval.threads, 0, 1024, "Threads (0: all cores); never changes a result")
-      ->default_str("0");
+  AddThreads(command, eval.threads);
   flags->view.AddTo(command);
   command.footer(
       "Sampled with temperature 0.7 and nucleus 0.9. The judge is an autoregressive model of the same kind of text: "

@@ -355,8 +355,7 @@ Runner AddGenerate(CLI::App& command) {
   AddCompute(command, flags->compute);
   AddInteger(command, "--gpu-layers", flags->gpu_layers, -1, kInt, "Layers on a GPU device, from the last (-1: all)");
   command.add_flag("--no-repack", flags->no_repack, "Use weights as they are mapped: opens at once, computes slower");
-  AddInteger(command, "--threads", flags->threads, 0, 1024, "Threads (0: all cores); never changes a result")
-      ->default_str("0");
+  AddThreads(command, flags->threads);
   command.add_flag("--json", flags->json, "Print the result as JSON");
   return [flags] { return Run(*flags); };
 }

@@ -5,10 +5,10 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "app/command.h"
 #include "base/check.h"
+#include "base/processors.h"
 #include "eval/task.h"
 #include "model/architecture.h"
 #include "model/bundled_models.h"
@@ -106,7 +106,7 @@ void PrintDevices(bool json) {
                     {"description", device.description},
                     {"free_bytes", device.free_bytes},
                     {"total_bytes", device.total_bytes}});
-    if (device.kind == "cpu") list.back()["threads"] = std::thread::hardware_concurrency();
+    if (device.kind == "cpu") list.back()["threads"] = UsableProcessors();
     if (json) continue;
     fmt::print("{}\n    {}{}\n", device.name, device.description,
                device.total_bytes == 0

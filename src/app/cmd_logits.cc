@@ -162,7 +162,7 @@ Runner AddLogits(CLI::App& command) {
   command.add_flag("--shifted", flags->shifted, "Apply the shift of models that have one (Dream)");
   command.add_option("--device", flags->device, "Device (see punt list devices)")->capture_default_str();
   AddCompute(command, flags->compute);
-  AddInteger(command, "--threads", flags->threads, 0, 1024, "Threads (0: all cores)")->default_str("0");
+  AddThreads(command, flags->threads);
   return [flags] { return Run(*flags); };
 }
 

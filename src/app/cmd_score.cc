@@ -4,7 +4,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <thread>
 
 #include "app/command.h"
 #include "app/eval_report.h"
@@ -13,6 +12,7 @@
 #include "app/score_protein.h"
 #include "app/terminal.h"
 #include "base/check.h"
+#include "base/processors.h"
 #include "eval/data_file.h"
 #include "eval/score.h"
 
@@ -123,7 +123,7 @@ int Run(const ScoreCommand& command) {
     if (files) files->Add(ScoreLine(record));
     ShowCount(++done, responses.matched.size(), "responses");
   };
-  const int jobs = command.jobs > 0 ? command.jobs : static_cast<int>(std::thread::hardware_concurrency());
+  const int jobs = command.jobs > 0 ? command.jobs : UsableProcessors();
   const ScoreSummary summary = ScoreAll(row, *scorer, responses.matched, on_record, jobs);
   if (files) files->Finish(SummaryJson(command, summary, 2) + "\n");
   if (command.json) {
@@ -176,7 +176,7 @@ Runner AddScore(CLI::App& command) {
   command.add_option("--out", flags->out, "Folder of verdicts and summary, or a file .jsonl of verdicts");
   flags->protein.AddTo(command);
   command.add_flag("--json", flags->json, "Print the summary as JSON");
-  command.add_option("--jobs", flags->jobs, "Responses judged at a time (default: one per core)")
+  command.add_option("--jobs", flags->jobs, "Responses judged at a time (default: one per processor)")
       ->check(CLI::Range(1, 1024));
   command.add_flag("--unsandboxed", flags->unsandboxed, "Run programs with limits of time and memory alone");
   command.add_option("--time-limit", flags->seconds, "Seconds per program (default: humaneval 3, mbpp 10)")

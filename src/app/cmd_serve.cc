@@ -184,8 +184,7 @@ Runner AddServe(CLI::App& command) {
       ->default_str("8192");
   AddInteger(command, "--grace", flags->grace, 0, kMillion, "Seconds to finish in when told to stop")
       ->default_str("30");
-  AddInteger(command, "--threads", flags->threads, 0, 1024, "Threads (0: all cores); never changes a result")
-      ->default_str("0");
+  AddThreads(command, flags->threads);
   AddCompute(command, flags->compute);
   command.add_option("--device", flags->device, "Device (see punt list devices)")->capture_default_str();
   command.add_option("--ready-file", flags->ready_file,

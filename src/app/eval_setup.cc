@@ -54,8 +54,7 @@ void EvalFlags::AddTo(CLI::App& command) {
   command.add_option("--judge", judge, "Autoregressive GGUF model that judges texts; default: the bundled one");
   AddInteger(command, "--limit", limit, 1, kMostItems, "How many items; default: the task's");
   AddSeed(command, "--seed", seed, "Seed of all random numbers");
-  AddInteger(command, "--threads", threads, 0, 1024, "Threads (0: all cores); never changes a result")
-      ->default_str("0");
+  AddThreads(command, threads);
   AddCompute(command, compute);
   command.add_option("--device", device, "Device (see punt list devices)")->capture_default_str();
 }

@@ -70,8 +70,7 @@ void RequireOwnFile(const ProteinScoreCommand& command) {
 void ProteinFlags::AddTo(CLI::App& command) {
   structures_option = command.add_option("--structures", structures, "protein: folder of predicted structures");
   judge_option = command.add_option("--judge", judge, "protein: masked model that tells pseudo-perplexities");
-  AddInteger(command, "--threads", threads, 0, 1024, "protein: threads (0: all cores); never changes a result")
-      ->default_str("0");
+  AddThreads(command, threads, "protein: threads");
 }
 
 void ProteinFlags::RequireNone(const std::string& task) const {

@@ -139,8 +139,7 @@ void StudyFlags::AddTo(CLI::App& command) {
   command.add_option("--prompts", prompts, "File of prompts: a line each, or JSON lines with kind and prompt");
   command.add_flag("--chat", chat, "Prompts are messages: put them into the model's template");
   AddSeed(command, "--seed", seed, "Seed of all random numbers");
-  AddInteger(command, "--threads", threads, 0, 1024, "Threads (0: all cores); never changes a result")
-      ->default_str("0");
+  AddThreads(command, threads);
   AddCompute(command, compute);
   command.add_option("--device", device, "Device (see punt list devices)")->capture_default_str();
   command.add_option("--out", out, "Folder of records, tables and pictures")->required();

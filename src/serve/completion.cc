@@ -39,7 +39,8 @@ std::vector<Token> PromptTokens(const Model& model, const CompletionRequest& req
     return InField("messages", [&] { return ChatTokens(request.messages, "use /v1/completions", model); });
   }
   std::vector<Token> tokens = model.tokenizer->Prefix();
-  InField("prompt", [&] { AppendText(request.prompt, "the prompt", model, tokens); });
+  const EncodeOptions edges{.before_hole = request.suffix.has_value()};
+  InField("prompt", [&] { AppendText(request.prompt, "the prompt", model, tokens, edges); });
   return tokens;
 }
 
@@ -129,7 +130,9 @@ Completion::Completion(const Model& model, Scheduler& scheduler, Metrics& metric
   const DenoiserInfo& info = model.denoiser->info();
   canvas_ = PromptTokens(model, request);
   std::vector<Token> behind;
-  if (request.suffix) InField("suffix", [&] { AppendText(*request.suffix, "the suffix", model, behind); });
+  if (request.suffix) {
+    InField("suffix", [&] { AppendText(*request.suffix, "the suffix", model, behind, {.behind_hole = true}); });
+  }
   if (!request.chat) {
     const std::vector<Token> suffix = model.tokenizer->Suffix();
     behind.insert(behind.end(), suffix.begin(), suffix.end());
@@ -139,7 +142,8 @@ Completion::Completion(const Model& model, Scheduler& scheduler, Metrics& metric
   InField("max_tokens", [&] { RequireFit(given, wanted, model); });
   place_ = {.begin = canvas_.size(),
             .end = canvas_.size() + static_cast<std::size_t>(wanted),
-            .goes_on = !request.chat && canvas_.size() > model.tokenizer->Prefix().size()};
+            .goes_on = !request.chat && canvas_.size() > model.tokenizer->Prefix().size(),
+            .has_space = request.suffix && request.prompt.ends_with(' ')};
   canvas_.resize(place_.end, info.mask_token);
   canvas_.insert(canvas_.end(), behind.begin(), behind.end());
   recipe_ = InField("diffusion", [&] { return MakeRecipe(request.planner, request.score, request.proposal, info); });

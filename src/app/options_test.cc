@@ -91,7 +91,8 @@ TEST_F(BuildCanvasTest, FillsTheModelByDefault) {
 
 TEST_F(BuildCanvasTest, OpensHoles) {
   EXPECT_EQ(BuildCanvas({.infill = "a[MASK:3]b"}, model_), (std::vector<Token>{0, mask_, mask_, mask_, 1}));
-  EXPECT_EQ(BuildCanvas({.infill = "ab [MASK:2] [MASK:1] c"}, model_), (std::vector<Token>{0, 1, mask_, mask_, mask_, 2}));
+  EXPECT_EQ(BuildCanvas({.infill = "ab [MASK:2] [MASK:1] c"}, model_),
+            (std::vector<Token>{0, 1, mask_, mask_, mask_, 2}));
   EXPECT_EQ(BuildCanvas({.infill = "[MASK:8]"}, model_), Masks(8));
 }
 

@@ -1,11 +1,10 @@
 // A text keeps its tokens around a hole: with the hole's own tokens put back, the tokens are those of the whole text.
 // Texts, places and sizes are random, for every tokenizer there is. What cannot hold is named here, case by case: where
 // two different tokenisations are written the same way around the hole, only one of them can come out.
-#include "text/holes_testing.h"
-
 #include <gtest/gtest.h>
 #include <utf8proc.h>
 
+#include "text/holes_testing.h"
 #include "text/tokenizers_testing.h"
 
 namespace punt {

@@ -49,15 +49,16 @@ inline std::vector<std::string> HoleTexts(int mixtures) {
       "Line one.\nLine two.\n\nA new paragraph:\n\n\n  - an item (with 3 words),\n  - another [1], {2}.\n",
       "for (int i = 0; i < 10; ++i) {\n    sum += values[i] * 3.14159;\n\tprintf(\"%d\\n\", sum);\n}\n",
       "It costs $1,234,567.89 (about 99.5%) on 2024-12-31 at 23:59:59.",
-      "na\u00efve caf\u00e9 \u2014 \u201cquoted\u201d \u2026 \u65e5\u672c\u8a9e\u306e\u6587\u7ae0\u3067\u3059\u3002 \U0001F642 ok",
-      "\u041f\u0440\u0438\u0432\u0435\u0442, \u043c\u0438\u0440! \u0645\u0631\u062d\u0628\u0627 \u0628\u0643\u0645.  two  spaces   three",
+      "na\u00efve caf\u00e9 \u2014 \u201cquoted\u201d \u2026 \u65e5\u672c\u8a9e\u306e\u6587\u7ae0\u3067\u3059\u3002 "
+      "\U0001F642 ok",
+      "\u041f\u0440\u0438\u0432\u0435\u0442, \u043c\u0438\u0440! \u0645\u0631\u062d\u0628\u0627 \u0628\u0643\u0645.  "
+      "two  spaces   three",
       "unbelievably antidisestablishmentarian walking's end...?!?!!! (((nested))) <b>bold</b>",
   };
   const std::vector<std::string> alphabet = {
-      "a",  "the", " the", " ",      "  ",     "\n",       "\n\n",  "\t",     ".",     ",",          "!?",
-      "'s", "'ll", " 12",  "345",    "7",      " (",       ")",     "\u00e9", "\u65e5", "\U0001F642", "ing",
-      "un", "-",   "...",  "\u00a0", "\"",     " walking", "Tom",   " x",     "\r\n",  "_",          "\U0001D54F",
-      " \u65e5",   "\u0301", "'"};
+      "a",   "the",    " the", " ",        "  ",  "\n", "\n\n",   "\t",     ".",          ",",       "!?",     "'s",
+      "'ll", " 12",    "345",  "7",        " (",  ")",  "\u00e9", "\u65e5", "\U0001F642", "ing",     "un",     "-",
+      "...", "\u00a0", "\"",   " walking", "Tom", " x", "\r\n",   "_",      "\U0001D54F", " \u65e5", "\u0301", "'"};
   std::mt19937_64 random(11);
   for (int i = 0; i < mixtures; ++i) {
     std::string text;

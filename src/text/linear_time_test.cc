@@ -23,12 +23,22 @@ struct Hard {
 };
 
 constexpr Hard kHard[] = {
-    {"characters without a token", "\U0001D54F"}, {"Chinese", "\u6f22"},      {"a word", "a"},
-    {"accents", "\u0301"},                        {"accents in the wrong order", "\u0301", "\u0316"},
-    {"accents taking turns", "\u0301\u0316"},     {"spaces", " "},            {"lines", "\n"},
-    {"spaces and lines", " \n"},                  {"digits", "7"},            {"brackets", "["},
-    {"half a special token", "<|"},               {"contractions", "'s"},     {"families", "\U0001F469\u200D"},
-    {"punctuation", "...!"},                      {"letters and spaces", "ab "},
+    {"characters without a token", "\U0001D54F"},
+    {"Chinese", "\u6f22"},
+    {"a word", "a"},
+    {"accents", "\u0301"},
+    {"accents in the wrong order", "\u0301", "\u0316"},
+    {"accents taking turns", "\u0301\u0316"},
+    {"spaces", " "},
+    {"lines", "\n"},
+    {"spaces and lines", " \n"},
+    {"digits", "7"},
+    {"brackets", "["},
+    {"half a special token", "<|"},
+    {"contractions", "'s"},
+    {"families", "\U0001F469\u200D"},
+    {"punctuation", "...!"},
+    {"letters and spaces", "ab "},
 };
 
 std::string Text(const Hard& hard, std::size_t bytes) {
@@ -70,7 +80,8 @@ TEST(LinearTimeTest, Encode) {
   for (const NamedTokenizer& tokenizer : testing::ShippedTokenizers()) {
     if (tokenizer.kind == "esm") continue;
     for (const Hard& hard : kHard) {
-      for (const EncodeOptions& options : {EncodeOptions{.specials = true}, EncodeOptions{.behind_hole = true, .before_hole = true}}) {
+      for (const EncodeOptions& options :
+           {EncodeOptions{.specials = true}, EncodeOptions{.behind_hole = true, .before_hole = true}}) {
         ExpectLinear([&](std::size_t bytes) { tokenizer->Encode(Text(hard, bytes), options); },
                      tokenizer.name + ", " + hard.name);
       }
@@ -109,8 +120,8 @@ TEST(LinearTimeTest, Chats) {
 
 /// Normal forms as utf8proc's own, which is slow where accents are many.
 TEST(LinearTimeTest, NormalFormsAreThoseOfUtf8proc) {
-  const char* const parts[] = {"e", "\u0301", "\u0316", "\u0323", "\u1100", "\u1161", "\u11a8", "\uac00", "\u0344",
-                               "\u00e9", "\u1ed9", "x", "\u0f73", "\u212b", "\u0958", "\u3099", "\u304b"};
+  const char* const parts[] = {"e",      "\u0301", "\u0316", "\u0323", "\u1100", "\u1161", "\u11a8", "\uac00", "\u0344",
+                               "\u00e9", "\u1ed9", "x",      "\u0f73", "\u212b", "\u0958", "\u3099", "\u304b"};
   std::uint64_t state = 1;
   for (int round = 0; round < 20000; ++round) {
     std::string text;

@@ -30,9 +30,9 @@ LlamaPtr OpenTwin(gguf_context* keys) {
 
 Tokens TwinTokens(const llama_model& model, const std::string& text) {
   Tokens tokens(3 * text.size() + 3);  // a space is three bytes
-  const std::int32_t count = llama_tokenize(llama_model_get_vocab(&model), text.data(),
-                                            static_cast<std::int32_t>(text.size()), tokens.data(),
-                                            static_cast<std::int32_t>(tokens.size()), false, false);
+  const std::int32_t count =
+      llama_tokenize(llama_model_get_vocab(&model), text.data(), static_cast<std::int32_t>(text.size()), tokens.data(),
+                     static_cast<std::int32_t>(tokens.size()), false, false);
   tokens.resize(static_cast<std::size_t>(std::max(count, 0)));
   return tokens;
 }

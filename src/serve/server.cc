@@ -32,7 +32,7 @@ using httplib::Response;
 constexpr const char* kJson = "application/json";
 constexpr std::chrono::milliseconds kLook{50};
 // /tokenize knows no canvas to hold the tokens; this much takes well below a second.
-constexpr std::size_t kMostTokenizedBytes = 1 << 20;
+constexpr std::size_t kMostTokenizedBytes = 1 << 18;
 // For completions that were cancelled to tell their clients.
 constexpr std::chrono::seconds kFarewell{5};
 

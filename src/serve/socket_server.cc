@@ -24,7 +24,6 @@ constexpr std::chrono::milliseconds kLook{100};
 constexpr std::chrono::seconds kFarewell{1};
 
 thread_local socket_t current_socket = kNoSocket;
-thread_local bool is_one_too_many = false;
 thread_local bool must_close = false;
 
 /// Waits for `events` until the deadline, or a little longer than until the server stops.
@@ -67,8 +66,12 @@ class SocketStream : public httplib::Stream {
   void StartRequest() { request_deadline_ = Clock::now() + limits_.request; }
   bool has_buffered() const { return begin_ < end_; }
 
-  bool is_readable() const override { return has_buffered() || WaitFor(socket_, POLLIN, request_deadline_, listener_); }
-  bool is_writable() const override { return WaitFor(socket_, POLLOUT, Clock::now() + limits_.write, listener_); }
+  bool is_readable() const override { return has_buffered(); }
+  bool wait_readable() const override {
+    return has_buffered() || WaitFor(socket_, POLLIN, request_deadline_, listener_);
+  }
+  bool wait_writable() const override { return WaitFor(socket_, POLLOUT, Clock::now() + limits_.write, listener_); }
+  time_t duration() const override { return 0; }
 
   ssize_t read(char* to, std::size_t size) override {
     if (!has_buffered()) {
@@ -87,7 +90,7 @@ class SocketStream : public httplib::Stream {
   ssize_t write(const char* from, std::size_t size) override {
     std::size_t sent = 0;
     while (sent < size) {
-      if (!is_writable()) return -1;
+      if (!wait_writable()) return -1;
       // Not waiting here: that would be without a deadline.
       const ssize_t count = send(socket_, from + sent, size - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
       if (count > 0) sent += static_cast<std::size_t>(count);
@@ -123,7 +126,7 @@ class ConnectionThreads : public httplib::TaskQueue {
  public:
   explicit ConnectionThreads(int most) : most_(most) {}
 
-  void enqueue(std::function<void()> connection) override {
+  bool enqueue(std::function<void()> connection) override {
     {
       std::lock_guard lock(mutex_);
       if (count_ < most_) {
@@ -133,15 +136,13 @@ class ConnectionThreads : public httplib::TaskQueue {
             connection();
             End();
           }).detach();
-          return;
+          return true;
         } catch (const std::system_error&) {
           --count_;
         }
       }
     }
-    is_one_too_many = true;
-    connection();
-    is_one_too_many = false;
+    return false;
   }
 
   void shutdown() override {
@@ -180,24 +181,27 @@ bool SocketServer::ClientIsGone() {
 void SocketServer::CloseAfterAnswer() { must_close = true; }
 
 bool SocketServer::process_and_close_socket(socket_t sock) {
-  if (!is_one_too_many) {
-    current_socket = sock;
-    must_close = false;
-    SocketStream stream(sock, limits_, svr_sock_);
-    bool goes_on = true;
-    while (goes_on && svr_sock_ != kNoSocket) {
-      const Clock::time_point end = Clock::now() + limits_.idle;
-      bool is_there = stream.has_buffered();
-      while (!is_there && svr_sock_ != kNoSocket && Clock::now() < end) {
-        is_there = WaitFor(sock, POLLIN, std::min(end, Clock::now() + kLook), svr_sock_);
-      }
-      if (!is_there) break;
-      stream.StartRequest();
-      bool is_closed = false;
-      goes_on = process_request(stream, false, is_closed, nullptr) && !is_closed && !must_close;
+  current_socket = sock;
+  must_close = false;
+  SocketStream stream(sock, limits_, svr_sock_);
+  std::string remote, local;
+  int remote_port = 0, local_port = 0;
+  stream.get_remote_ip_and_port(remote, remote_port);
+  stream.get_local_ip_and_port(local, local_port);
+  bool goes_on = true;
+  while (goes_on && svr_sock_ != kNoSocket) {
+    const Clock::time_point end = Clock::now() + limits_.idle;
+    bool is_there = stream.has_buffered();
+    while (!is_there && svr_sock_ != kNoSocket && Clock::now() < end) {
+      is_there = WaitFor(sock, POLLIN, std::min(end, Clock::now() + kLook), svr_sock_);
     }
-    current_socket = kNoSocket;
+    if (!is_there) break;
+    stream.StartRequest();
+    bool is_closed = false;
+    goes_on = process_request(stream, remote, remote_port, local, local_port, false, is_closed, nullptr) &&
+              !is_closed && !must_close;
   }
+  current_socket = kNoSocket;
   ::shutdown(sock, SHUT_RDWR);
   ::close(sock);
   return true;

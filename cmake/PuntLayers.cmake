@@ -193,6 +193,10 @@ function(punt_add_fuzzers)
       target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src/serve/api_error.cc
         ${PROJECT_SOURCE_DIR}/src/serve/completion_request.cc ${PROJECT_SOURCE_DIR}/src/serve/json_body.cc)
       punt_link_layers(${name} generate)
+    elseif(name MATCHES "^request_head")
+      target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src/serve/api_error.cc
+        ${PROJECT_SOURCE_DIR}/src/serve/request_head.cc)
+      punt_link_layers(${name} base)
     else()
       punt_link_layers(${name} text)
     endif()

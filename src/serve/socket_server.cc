@@ -122,6 +122,7 @@ class SocketServer::Connection {
         goes_on = Answer();
       } catch (const std::exception&) {  // of httplib's writing, or no memory: the status may be out already
         exchange_.status = 500;
+        stream_ = nullptr;
       }
       if (!exchange_.is_logged) server_.log_(exchange_);
       if (!goes_on) break;

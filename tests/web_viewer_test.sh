@@ -18,4 +18,4 @@ export CHROMIUM=${CHROMIUM:-$(command -v chromium || command -v chromium-browser
 [ -d node_modules/playwright-core ] && [ -d node_modules/axe-core ] ||
   skip "trace_test.mjs passed; tests/web/node_modules is missing (scripts/install-web-test)"
 exec node --test --test-concurrency=1 viewer_test.mjs viewer_replay_test.mjs viewer_access_test.mjs viewer_serve_test.mjs \
-  viewer_stories_test.mjs
+  viewer_stories_test.mjs strange_pages_test.mjs

@@ -50,8 +50,8 @@ class Connection::Replay : public httplib::Stream {
   bool is_peer_alive() const override { return !connection_.client_.IsGone(); }
   ssize_t read(char* to, std::size_t size) override {
     const bool is_head = at_ < head_.size();
-    const std::string_view from = is_head ? std::string_view(head_).substr(at_)
-                                          : std::string_view(body_).substr(at_ - head_.size());
+    const std::string_view from =
+        is_head ? std::string_view(head_).substr(at_) : std::string_view(body_).substr(at_ - head_.size());
     const std::size_t count = std::min(size, from.size());
     std::copy_n(from.data(), count, to);
     at_ += count;

@@ -1,5 +1,5 @@
-// A client's connection: its requests one after the other, from their first byte to their answers. For .cc files of this
-// layer only.
+// A client's connection: its requests one after the other, from their first byte to their answers. For .cc files of
+// this layer only.
 #pragma once
 
 #include <httplib.h>

@@ -13,7 +13,7 @@
 // Paths are compared as they were sent: what is percent-encoded is another path, so nothing reaches a route past its
 // key. Keys are looked at before lengths and types, and all of it before a byte of the body is read.
 //
-// Tested by request_screen_test.cc and tests/serve_attacks_test.py.
+// Tested by request_screen_test.cc, tests/serve_attacks_test.py and, in a browser, tests/web/strange_pages_test.mjs.
 #include "serve/request_screen.h"
 
 #include <arpa/inet.h>

@@ -44,10 +44,11 @@ const body = JSON.stringify({ prompt: "the ", max_tokens: 4 });
 const json = { method: "POST", headers: { "Content-Type": "application/json" }, body };
 const completions = () => `${server.url}v1/completions`;
 
-/** How many completions the server has made. */
+/** How many completions the server has made or begun. */
 async function made() {
   const text = await (await fetch(`${server.url}metrics`)).text();
-  return Number(text.match(/^punt_requests_total\{path="\/v1\/completions",status="200"\} (\d+)$/m)?.[1] ?? 0);
+  const lines = text.matchAll(/^punt_requests_total\{path="\/v1\/completions",status="(?:200|499)"\} (\d+)$/gm);
+  return [...lines].reduce((sum, line) => sum + Number(line[1]), 0);
 }
 
 server.served("the server's own page is answered", async () => {

@@ -169,6 +169,10 @@ function(punt_add_benchmarks)
   endforeach()
 endfunction()
 
+# What parses requests, of src/serve.
+set(PUNT_REQUEST_FILES api_error.cc chat_messages.cc completion_request.cc json_body.cc json_fields.cc prompt_list.cc
+    request_settings.cc)
+
 # libFuzzer targets fuzz/*_fuzz.cc; scripts/fuzz builds and runs them. clang only.
 function(punt_add_fuzzers)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
@@ -180,9 +184,9 @@ function(punt_add_fuzzers)
     get_filename_component(name ${fuzzer} NAME_WE)
     add_executable(${name} ${fuzzer})
     if(name MATCHES "^completion")
-      # What parses requests, without the sockets: those are the program's alone.
-      target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src/serve/api_error.cc
-        ${PROJECT_SOURCE_DIR}/src/serve/completion_request.cc ${PROJECT_SOURCE_DIR}/src/serve/json_body.cc)
+      # Without the sockets: those are the program's alone.
+      list(TRANSFORM PUNT_REQUEST_FILES PREPEND ${PROJECT_SOURCE_DIR}/src/serve/ OUTPUT_VARIABLE sources)
+      target_sources(${name} PRIVATE ${sources})
       punt_link_layers(${name} generate)
     else()
       punt_link_layers(${name} text)

@@ -9,15 +9,13 @@
 #include <thread>
 
 #include "base/check.h"
-#include "punt/cache.h"
-#include "punt/score.h"
 #include "serve/answer_stream.h"
 #include "serve/api_error.h"
 #include "serve/completion.h"
 #include "serve/completion_json.h"
 #include "serve/json_body.h"
 #include "serve/metrics.h"
-#include "serve/registry_json.h"
+#include "serve/model_json.h"
 #include "serve/secrets.h"
 #include "serve/socket_server.h"
 
@@ -96,6 +94,9 @@ class Server::Routes {
 
   void SetModel(Model model) {
     model_ = std::move(model);
+    model_->name = options_.alias.empty() ? PublicName(model_->name) : options_.alias;
+    served_.emplace(ServedModel{
+        .model = *model_, .created = std::time(nullptr), .chat_form = ChooseChatForm(options_.chat_template, *model_)});
     scheduler_.emplace(*model_->denoiser, options_.scheduler, &metrics_);
     is_ready_ = true;
   }
@@ -245,14 +246,17 @@ class Server::Routes {
     });
     Get("/v1/models", true, [this](const Request&, Response& response, LogEntry&) {
       RequireReady();
-      response.set_content(
-          Dump({{"object", "list"},
-                {"data",
-                 Json::array({{{"id", model_->name}, {"object", "model"}, {"created", 0}, {"owned_by", "punt"}}})}}),
-          kJson);
+      response.set_content(ModelsJson(*served_), kJson);
     });
-    Get("/props", true,
-        [this](const Request&, Response& response, LogEntry&) { response.set_content(Props(), kJson); });
+    http_.Get("/v1/models/(.+)",
+              Guarded("/v1/models/{id}", true, [this](const Request& request, Response& response, LogEntry&) {
+                RequireReady();
+                response.set_content(ModelJson(*served_, request.matches[1].str()), kJson);
+              }));
+    Get("/props", true, [this](const Request&, Response& response, LogEntry&) {
+      RequireReady();
+      response.set_content(PropsJson(*served_, options_), kJson);
+    });
     Post("/tokenize", [this](const Request& request, Response& response, LogEntry&) { Tokenize(request, response); });
     Post("/detokenize",
          [this](const Request& request, Response& response, LogEntry&) { Detokenize(request, response); });
@@ -276,32 +280,6 @@ class Server::Routes {
       response.set_header("Access-Control-Allow-Headers", "Authorization, Content-Type");
       response.status = 204;
     });
-  }
-
-  std::string Props() const {
-    RequireReady();
-    const DenoiserInfo& info = model_->denoiser->info();
-    return Dump({{"version", PUNT_VERSION},
-                 {"model",
-                  {{"name", model_->name},
-                   {"max_length", info.max_length},
-                   {"mask_token", info.mask_token},
-                   {"vocab_size", info.vocab_size},
-                   {"has_chat_template", model_->has_chat_template}}},
-                 {"planners", PlannersJson()},
-                 {"scores", RowsJson(Scores())},
-                 {"caches", RowsJson(CacheRows())},
-                 {"defaults",
-                  {{"planner", options_.default_planner},
-                   {"score", info.default_score},
-                   {"max_tokens", std::min<std::int64_t>(128, options_.limits.max_tokens)},
-                   {"temperature", 1},
-                   {"top_p", 1}}},
-                 {"limits",
-                  {{"max_tokens", options_.limits.max_tokens},
-                   {"max_n", options_.limits.max_choices},
-                   {"max_body_bytes", options_.max_body_bytes},
-                   {"max_seconds", options_.max_seconds.count()}}}});
   }
 
   void Tokenize(const Request& request, Response& response) const {
@@ -331,6 +309,7 @@ class Server::Routes {
   void Complete(const Request& request, Response& response, LogEntry& entry, bool chat) {
     RequireReady();
     CompletionRequest parsed = ParseCompletion(request.body, chat, options_.limits, options_.default_planner);
+    parsed.chat_form = served_->chat_form;
     const std::string key = request.get_header_value("Authorization");
     const auto open = std::make_shared<OpenCount>(open_completions_);
     auto answer = std::make_shared<AnswerStream>(
@@ -373,6 +352,7 @@ class Server::Routes {
   const Clock::time_point start_ = Clock::now();
   Metrics metrics_;
   std::optional<Model> model_;
+  std::optional<ServedModel> served_;
   std::optional<Scheduler> scheduler_;
   std::atomic<bool> is_ready_ = false;
   std::atomic<bool> must_end_ = false;

@@ -2,7 +2,7 @@
 //
 //   POST /v1/chat/completions, /v1/completions     completions, streamed or not (completion_request.h)
 //   POST /tokenize, /detokenize                    between text and tokens
-//   GET  /v1/models, /props                        what is served, and what can be asked of it
+//   GET  /v1/models, /v1/models/ID, /props         what is served, and what can be asked of it
 //   GET  /health, /v1/health, /metrics             for operators
 //   GET  /                                         the viewer
 #pragma once
@@ -33,6 +33,8 @@ struct ServerOptions {
   std::chrono::seconds max_seconds{600};  // of a completion, waiting included; then it ends with what there is
   bool log_prompts = false;
   std::string default_planner = "punt";
+  std::string alias;                   // what clients call the model; empty: see PublicName
+  std::string chat_template = "auto";  // see ChooseChatForm
   SchedulerOptions scheduler;
   std::span<const WebFile> web = ViewerFiles();
 };

@@ -19,6 +19,7 @@
 #include "eval/data_file.h"
 #include "model/bundled_models.h"
 #include "punt/generator.h"
+#include "serve/request_screen.h"
 #include "serve/server.h"
 
 namespace punt {
@@ -33,6 +34,7 @@ struct ServeFlags {
   std::int64_t port = 8080;
   std::string api_key;
   std::string api_key_file;
+  std::vector<std::string> allow_hosts;
   std::string cors;
   std::string planner = "punt";
   std::string alias;
@@ -44,6 +46,7 @@ struct ServeFlags {
   std::int64_t max_body = 1 << 20;
   std::int64_t max_seconds = 600;
   std::int64_t max_connections = 2048;
+  std::int64_t max_per_address = 0;
   std::int64_t max_running = 32;
   std::int64_t max_waiting = 256;
   std::int64_t max_rows = 8192;
@@ -76,6 +79,7 @@ ServerOptions OptionsOf(const ServeFlags& flags) {
   return {.host = flags.host,
           .port = static_cast<int>(flags.port),
           .api_keys = Keys(flags),
+          .allow_hosts = flags.allow_hosts,
           .cors_origin = flags.cors,
           .limits = {.max_tokens = flags.max_tokens,
                      .max_choices = flags.max_n,
@@ -84,6 +88,7 @@ ServerOptions OptionsOf(const ServeFlags& flags) {
                      .max_nfe = flags.max_nfe},
           .max_body_bytes = static_cast<std::size_t>(flags.max_body),
           .max_connections = static_cast<int>(flags.max_connections),
+          .max_connections_per_address = static_cast<int>(flags.max_per_address),
           .max_seconds = std::chrono::seconds(flags.max_seconds),
           .log_prompts = flags.log_prompts,
           .default_planner = flags.planner,
@@ -122,6 +127,10 @@ int Run(const ServeFlags& flags) {
     fmt::print(stderr, "{}\n", line);
   };
   const ServerOptions options = OptionsOf(flags);
+  if (!IsLoopback(flags.host) && options.api_keys.empty()) {
+    const std::string warning = fmt::format("everybody who reaches {} is served: no --api-key is set", flags.host);
+    PrintWarnings({&warning, 1});
+  }
   Server server(options, log);
   const int port = server.Bind();
   std::thread listener([&] { server.Run(); });
@@ -182,6 +191,10 @@ Runner AddServe(CLI::App& command) {
       ->capture_default_str();
   command.add_option("--api-key", flags->api_key, "Key that clients must show");
   command.add_option("--api-key-file", flags->api_key_file, "File of keys, one a line");
+  command
+      .add_option("--allow-host", flags->allow_hosts,
+                  "Name beside localhost that clients may use on the loopback (repeatable; * for any)")
+      ->allow_extra_args(false);
   command.add_option("--cors", flags->cors, "Origin whose pages may ask (* for all); default: none");
   AddInteger(command, "--max-tokens", flags->max_tokens, 1, kMillion,
              "Most positions of a completion; more are not refused, but not generated")
@@ -195,6 +208,8 @@ Runner AddServe(CLI::App& command) {
       ->default_str("600");
   AddInteger(command, "--max-connections", flags->max_connections, 1, 100'000, "Most open connections")
       ->default_str("2048");
+  AddInteger(command, "--max-per-address", flags->max_per_address, 0, 100'000,
+             "Most open connections of one address (0: a quarter of all)");
   AddInteger(command, "--max-running", flags->max_running, 1, 1024, "Most sequences at once")->default_str("32");
   AddInteger(command, "--max-waiting", flags->max_waiting, 1, 100'000, "Most sequences in the queue; then 429")
       ->default_str("256");

@@ -24,12 +24,14 @@ namespace punt {
 
 struct ServerOptions {
   std::string host = "127.0.0.1";
-  int port = 8080;                    // 0: any
-  std::vector<std::string> api_keys;  // none: everybody is served
-  std::string cors_origin;            // empty: other sites' pages are not answered
+  int port = 8080;                       // 0: any
+  std::vector<std::string> api_keys;     // none: everybody is served
+  std::vector<std::string> allow_hosts;  // names that a server on the loopback may be called by, beside its own
+  std::string cors_origin;               // empty: other sites' pages are not answered
   RequestLimits limits;
   std::size_t max_body_bytes = 1 << 20;
   int max_connections = 2048;
+  int max_connections_per_address = 0;    // 0: a quarter of them
   std::chrono::seconds max_seconds{600};  // of a completion, waiting included; then it ends with what there is
   bool log_prompts = false;
   std::string default_planner = "punt";

@@ -32,17 +32,20 @@ std::vector<Token> GivenTokens(const std::vector<Token>& tokens, const std::stri
   return tokens;
 }
 
-std::vector<Token> TextPrompt(const Prompt& prompt, const std::string& field, const Model& model) {
+std::vector<Token> TextPrompt(const Prompt& prompt, const std::string& field, const EncodeOptions& edges,
+                              const Model& model) {
   if (prompt.tokens) return GivenTokens(*prompt.tokens, field, model.denoiser->info());
   std::vector<Token> tokens = model.tokenizer->Prefix();
-  InField(field, [&] { AppendText(prompt.text, "the prompt", model, tokens); });
+  InField(field, [&] { AppendText(prompt.text, "the prompt", model, tokens, edges); });
   return tokens;
 }
 
 /// What stands behind the text to generate.
 std::vector<Token> TokensBehind(const CompletionRequest& request, const Model& model) {
   std::vector<Token> tokens;
-  if (request.suffix) InField("suffix", [&] { AppendText(*request.suffix, "the suffix", model, tokens); });
+  if (request.suffix) {
+    InField("suffix", [&] { AppendText(*request.suffix, "the suffix", model, tokens, {.behind_hole = true}); });
+  }
   const bool is_templated = request.chat && request.chat_form == ChatForm::kModel;
   const std::vector<Token> end = is_templated ? std::vector<Token>{} : model.tokenizer->Suffix();
   tokens.insert(tokens.end(), end.begin(), end.end());
@@ -85,7 +88,10 @@ std::vector<PromptCanvas> BuildCanvases(const CompletionRequest& request, const 
   std::vector<PromptCanvas> canvases;
   for (std::size_t i = 0; i < request.prompts.size(); ++i) {
     const std::string field = request.prompts.size() == 1 ? "prompt" : fmt::format("prompt[{}]", i);
-    PromptCanvas canvas = BuildCanvas(request, TextPrompt(request.prompts[i], field, model), field, model);
+    const Prompt& prompt = request.prompts[i];
+    const EncodeOptions edges{.before_hole = request.suffix.has_value()};
+    PromptCanvas canvas = BuildCanvas(request, TextPrompt(prompt, field, edges, model), field, model);
+    canvas.place.has_space = request.suffix && !prompt.tokens && prompt.text.ends_with(' ');
     const auto copies = std::count_if(canvases.begin(), canvases.end(),
                                       [&](const PromptCanvas& other) { return other.tokens == canvas.tokens; });
     canvas.first_sample = static_cast<std::uint64_t>(copies) * static_cast<std::uint64_t>(request.choices);

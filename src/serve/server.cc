@@ -29,6 +29,8 @@ using httplib::Response;
 
 constexpr const char* kJson = "application/json";
 constexpr std::chrono::milliseconds kLook{50};
+// /tokenize knows no canvas to hold the tokens; this much takes well below a second.
+constexpr std::size_t kMostTokenizedBytes = 1 << 20;
 // For completions that were cancelled to tell their clients.
 constexpr std::chrono::seconds kFarewell{5};
 constexpr std::size_t kMostLoggedPath = 200;
@@ -257,11 +259,10 @@ class Server::Routes {
       RequireReady();
       response.set_content(ModelsJson(*served_), kJson);
     });
-    http_.Get("/v1/models/(.+)",
-              Guarded("/v1/models/{id}", true, [this](const Request& request, Response& response, LogEntry&) {
-                RequireReady();
-                response.set_content(ModelJson(*served_, request.matches[1].str()), kJson);
-              }));
+    Get("/v1/models/(.+)", true, [this](const Request& request, Response& response, LogEntry&) {
+      RequireReady();
+      response.set_content(ModelJson(*served_, request.matches[1].str()), kJson);
+    });
     Get("/props", true, [this](const Request&, Response& response, LogEntry&) {
       RequireReady();
       response.set_content(PropsJson(*served_, options_), kJson);
@@ -297,7 +298,13 @@ class Server::Routes {
     if (!body.is_object() || !body.contains("content") || !body["content"].is_string()) {
       throw ApiError(400, "invalid_value", "content must be a string", "content");
     }
-    response.set_content(Dump({{"tokens", model_->tokenizer->Encode(body["content"].get<std::string>())}}), kJson);
+    const auto content = body["content"].get<std::string>();
+    if (content.size() > kMostTokenizedBytes) {
+      throw ApiError(400, "invalid_value",
+                     fmt::format("content has {} bytes, at most {} are tokenized", content.size(), kMostTokenizedBytes),
+                     "content");
+    }
+    response.set_content(Dump({{"tokens", model_->tokenizer->Encode(content, {.specials = true})}}), kJson);
   }
 
   void Detokenize(const Request& request, Response& response) const {

@@ -7,7 +7,7 @@
 #   make test-tsan   the tests under ThreadSanitizer
 #   make test-clang  the tests, built with clang
 #   make test-training  the tests of training/, in an environment from PyPI (6 GB)
-#   make test-clients   the openai packages of PyPI and npm against punt serve
+#   make test-clients   openai (Python, JavaScript, in a page), LangChain and litellm against punt serve
 #   make test-lm-eval   lm-evaluation-harness against punt serve, in an environment from PyPI (800 MB)
 #   make lint        check formatting
 #   make fuzz        a minute of libFuzzer on every parser of outside bytes

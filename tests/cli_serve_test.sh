@@ -79,8 +79,8 @@ answers 200 '"finish_reason":"stop"' /v1/completions "{$request, \"stop\": ${fir
 answers 200 '"text"' /v1/completions "{$request, \"suffix\": \" end\"}"
 
 # ---- what is wrong is named
-answers 400 '"param":"max_tokens"' /v1/completions '{"prompt": "a", "max_tokens": 100000}'
-answers 400 'exceed the 128' /v1/completions '{"prompt": "a", "max_tokens": 128}'
+answers 400 '"param":"max_tokens"' /v1/completions '{"prompt": "a", "max_tokens": 0}'
+answers 400 '"param":"prompt"' /v1/completions "{\"prompt\": \"$(printf 'the %.0s' {1..200})\"}"
 answers 400 '"param":"diffusion.planner"' /v1/completions '{"diffusion": {"planner": "nobody"}}'
 answers 400 '"param":"diffusion.window"' /v1/completions '{"max_tokens": 4, "diffusion": {"window": 5}}'
 answers 400 'not valid JSON' /v1/completions '{"prompt": '

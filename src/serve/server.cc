@@ -14,6 +14,7 @@
 #include "serve/completion.h"
 #include "serve/completion_json.h"
 #include "serve/json_body.h"
+#include "serve/json_fields.h"
 #include "serve/metrics.h"
 #include "serve/model_json.h"
 #include "serve/request_screen.h"
@@ -304,7 +305,12 @@ class Server::Routes {
                      fmt::format("content has {} bytes, at most {} are tokenized", content.size(), kMostTokenizedBytes),
                      "content");
     }
-    response.set_content(Dump({{"tokens", model_->tokenizer->Encode(content, {.specials = true})}}), kJson);
+    std::vector<Token> tokens = model_->tokenizer->Encode(content, {.specials = true});
+    if (FlagField(body, "add_special")) {
+      const std::vector<Token> prefix = model_->tokenizer->Prefix();
+      tokens.insert(tokens.begin(), prefix.begin(), prefix.end());
+    }
+    response.set_content(Dump({{"tokens", tokens}}), kJson);
   }
 
   void Detokenize(const Request& request, Response& response) const {

@@ -8,6 +8,7 @@
 #   make test-clang  the tests, built with clang
 #   make test-training  the tests of training/, in an environment from PyPI (6 GB)
 #   make test-clients   openai (Python, JavaScript, in a page), LangChain and litellm against punt serve
+#   make test-nginx     what attackers send to punt serve, through nginx (a package of Debian)
 #   make test-lm-eval   lm-evaluation-harness against punt serve, in an environment from PyPI (800 MB)
 #   make lint        check formatting
 #   make fuzz        a minute of libFuzzer on every parser of outside bytes
@@ -16,7 +17,7 @@
 #   make bench-llama forward passes and generations against llama.cpp's (long)
 #   make exactness   regenerate docs/exactness.md and its pictures (several minutes)
 #   make install     install to PREFIX (default /usr/local)
-.PHONY: all demo test test-asan test-tsan test-clang test-training test-clients test-lm-eval lint tidy fuzz format bench bench-llama exactness install deps clean
+.PHONY: all demo test test-asan test-tsan test-clang test-training test-clients test-nginx test-lm-eval lint tidy fuzz format bench bench-llama exactness install deps clean
 
 PREFIX ?= /usr/local
 
@@ -48,6 +49,10 @@ test-training: all
 test-clients: all
 	@scripts/install-deps clients
 	scripts/test-clients
+
+test-nginx: all
+	@scripts/install-deps slow
+	scripts/test-nginx
 
 test-lm-eval: all
 	@scripts/install-deps clients

@@ -120,18 +120,27 @@ function(punt_add_tests)
     return()
   endif()
 
-  # Shell tests get the program, the source and the build folder in their environment.
+  # Scripts get the program, the source and the build folder in their environment.
   file(GLOB scripts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*_test.sh)
+  find_program(PUNT_PYTHON python3)
+  if(PUNT_PYTHON)
+    file(GLOB python_scripts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*_test.py)
+    list(APPEND scripts ${python_scripts})
+  endif()
   if(PUNT_SANITIZE)
     # Its commands are those of the other tests, on whole models: minutes of arithmetic that tell sanitizers nothing new.
     list(FILTER scripts EXCLUDE REGEX "/readme_test\\.sh$")
   endif()
   if(PUNT_SANITIZE STREQUAL thread)
-    list(FILTER scripts INCLUDE REGEX "/cli_serve_test\\.sh$")  # the command with threads of its own making
+    list(FILTER scripts INCLUDE REGEX "/(cli_serve_test\\.sh|serve_attacks_test\\.py)$")  # the command with threads of its own making
   endif()
   foreach(script IN LISTS scripts)
     get_filename_component(name ${script} NAME_WE)
-    add_test(NAME ${name} COMMAND bash ${script})
+    set(shell bash)
+    if(script MATCHES "\\.py$")
+      set(shell ${PUNT_PYTHON})
+    endif()
+    add_test(NAME ${name} COMMAND ${shell} ${script})
     set_tests_properties(${name} PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77 ENVIRONMENT
       "PUNT=$<TARGET_FILE:punt>;PUNT_SOURCE_DIR=${PROJECT_SOURCE_DIR};PUNT_BUILD_DIR=${PROJECT_BINARY_DIR};PUNT_SANITIZE=${PUNT_SANITIZE};PUNT_CXX=${CMAKE_CXX_COMPILER}")
   endforeach()
@@ -188,6 +197,10 @@ function(punt_add_fuzzers)
       list(TRANSFORM PUNT_REQUEST_FILES PREPEND ${PROJECT_SOURCE_DIR}/src/serve/ OUTPUT_VARIABLE sources)
       target_sources(${name} PRIVATE ${sources})
       punt_link_layers(${name} generate)
+    elseif(name MATCHES "^request_head")
+      target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src/serve/api_error.cc
+        ${PROJECT_SOURCE_DIR}/src/serve/request_head.cc)
+      punt_link_layers(${name} base)
     else()
       punt_link_layers(${name} text)
     endif()

@@ -58,7 +58,7 @@ body = sys.argv[3].encode()
 client = socket.socket()
 client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
 client.connect(("127.0.0.1", port))
-client.sendall(b"POST /v1/completions HTTP/1.1\r\nHost: here\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+client.sendall(b"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
 while True:  # killed by the test
     time.sleep(1)
     if bytes_per_second > 0:

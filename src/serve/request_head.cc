@@ -1,14 +1,14 @@
-// Strict reading of requests. A server and a proxy in front of it must agree where one request ends and the next begins,
-// or one client's body becomes another's request ("smuggling"). They disagree about what the grammar leaves open or
-// forbids and readers forgive: two lengths, a length that is no number, a length beside chunks, a space before a colon, a
-// header that goes on in the next line, a line that ends in a bare LF or CR. So nothing is forgiven: every byte of the
-// head is where the grammar of RFC 9112 wants it, or the answer is 400 and the connection ends.
+// Strict reading of requests. A server and a proxy in front of it must agree where one request ends and the next
+// begins, or one client's body becomes another's request ("smuggling"). They disagree about what the grammar leaves
+// open or forbids and readers forgive: two lengths, a length that is no number, a length beside chunks, a space before
+// a colon, a header that goes on in the next line, a line that ends in a bare LF or CR. So nothing is forgiven: every
+// byte of the head is where the grammar of RFC 9112 wants it, or the answer is 400 and the connection ends.
 //
-// Sizes are looked at before anything is kept: the scanner gives up at 8 KB of a target and 64 KB of all, the decoder of
-// chunks at the size of a body and some bytes of extensions and trailers, which are checked and dropped.
+// Sizes are looked at before anything is kept: the scanner gives up at 8 KB of a target and 64 KB of all, the decoder
+// of chunks at the size of a body and some bytes of extensions and trailers, which are checked and dropped.
 //
-// Cost: one pass over the bytes. Tested by request_head_test.cc (a table of what is refused, and random cuts: the same in
-// one piece and byte by byte), tests/serve_attacks_test.py (over sockets) and fuzz/request_head_fuzz.cc.
+// Cost: one pass over the bytes. Tested by request_head_test.cc (a table of what is refused, and random cuts: the same
+// in one piece and byte by byte), tests/serve_attacks_test.py (over sockets) and fuzz/request_head_fuzz.cc.
 #include "serve/request_head.h"
 
 #include <fmt/format.h>
@@ -31,7 +31,8 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 bool IsTokenChar(char c) {
   const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-  return is_letter || IsDigit(c) || (c != '\0' && std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos);
+  return is_letter || IsDigit(c) ||
+         (c != '\0' && std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos);
 }
 
 /// Of a header's value: everything visible, space and tab.
@@ -54,7 +55,8 @@ std::string_view TakeLine(std::string_view& bytes) {
 Header ParseHeaderLine(std::string_view line) {
   if (line.front() == ' ' || line.front() == '\t') Malformed("a header must not go on in the next line");
   const std::size_t colon = line.find(':');
-  if (colon == std::string_view::npos || !IsToken(line.substr(0, colon))) Malformed("the name of a header is malformed");
+  if (colon == std::string_view::npos || !IsToken(line.substr(0, colon)))
+    Malformed("the name of a header is malformed");
   const std::string_view value = Trimmed(line.substr(colon + 1));
   if (!std::all_of(value.begin(), value.end(), IsFieldChar)) Malformed("the value of a header has control characters");
   return {LowerCase(line.substr(0, colon)), std::string(value)};
@@ -99,9 +101,8 @@ void FindHost(RequestHead& head) {
   const int count = head.Count("host");
   if (count > 1 || (count == 0 && !head.is_http10)) Malformed("there must be one Host");
   const std::string_view host = head.Get("host");
-  const bool is_host = std::all_of(host.begin(), host.end(), [](char c) {
-    return IsTokenChar(c) || c == ':' || c == '[' || c == ']';
-  });
+  const bool is_host =
+      std::all_of(host.begin(), host.end(), [](char c) { return IsTokenChar(c) || c == ':' || c == '[' || c == ']'; });
   if (!is_host) Malformed("the Host is malformed");
   if (head.host.empty()) head.host = host;
 }
@@ -245,7 +246,8 @@ std::size_t ChunkedDecoder::Take(std::string_view bytes, std::string& body) {
     const char c = bytes[at++];
     line_.push_back(c);
     const std::size_t most = state_ == State::kTrailer ? kMostTrailers : kMostChunkLine;
-    if (line_.size() > most) throw ApiError(state_ == State::kTrailer ? 431 : 400, "head_too_large", "a chunk's line is too long");
+    if (line_.size() > most)
+      throw ApiError(state_ == State::kTrailer ? 431 : 400, "head_too_large", "a chunk's line is too long");
     if (c != '\n') {
       // Said at once: a sender who goes on with data would be waited for.
       if (state_ == State::kDataEnd && line_ != "\r") Malformed("a chunk is longer than its size");

@@ -20,9 +20,9 @@ enum class BodyFraming { kNone, kLength, kChunked };
 
 struct RequestHead {
   std::string method;
-  std::string target;           // path and query as sent, nothing decoded
-  std::string path;             // of the target, without the query
-  std::string host;             // of the absolute target, or else of the header; empty: not told (HTTP/1.0)
+  std::string target;  // path and query as sent, nothing decoded
+  std::string path;    // of the target, without the query
+  std::string host;    // of the absolute target, or else of the header; empty: not told (HTTP/1.0)
   bool is_http10 = false;
   std::vector<Header> headers;  // names in lower case, values as sent, without the space around them
   BodyFraming framing = BodyFraming::kNone;
@@ -38,8 +38,8 @@ struct RequestHead {
 /// Where a head ends, looking at bytes as they come. Keeps nothing but a place.
 class HeadScanner {
  public:
-  /// The size of the head with its empty line; 0: more is needed. Give it all bytes so far. Throws ApiError when no head
-  /// can come of them: 400 a line that does not end in CR LF, 414 the target is too long, 431 the whole is.
+  /// The size of the head with its empty line; 0: more is needed. Give it all bytes so far. Throws ApiError when no
+  /// head can come of them: 400 a line that does not end in CR LF, 414 the target is too long, 431 the whole is.
   std::size_t Find(std::string_view bytes);
 
  private:
@@ -73,10 +73,10 @@ class ChunkedDecoder {
 
   const std::size_t most_;
   State state_ = State::kSize;
-  std::string line_;           // the part of a line that has come
-  std::uint64_t left_ = 0;     // of the chunk
-  std::size_t taken_ = 0;      // of the body
-  std::size_t trailers_ = 0;   // bytes
+  std::string line_;          // the part of a line that has come
+  std::uint64_t left_ = 0;    // of the chunk
+  std::size_t taken_ = 0;     // of the body
+  std::size_t trailers_ = 0;  // bytes
 };
 
 }  // namespace punt

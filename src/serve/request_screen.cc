@@ -2,9 +2,11 @@
 // site asks for (the page cannot read the answer, but the work is done), and a page whose name was pointed at 127.0.0.1
 // after it was loaded ("DNS rebinding") reads answers too. Two headers that pages cannot forge tell them apart:
 //
-//   Host     the name in the address. On the loopback it must be a name of the loopback (or --allow-host): a rebound page
+//   Host     the name in the address. On the loopback it must be a name of the loopback (or --allow-host): a rebound
+//   page
 //            has its own name there.
-//   Origin   the page's site. It must be ours (the viewer) or --cors; and with it the body must be declared as JSON, which
+//   Origin   the page's site. It must be ours (the viewer) or --cors; and with it the body must be declared as JSON,
+//   which
 //            a browser does not send to another site without asking first (a preflight). Sec-Fetch-Site says the same
 //            of requests without Origin; a link that somebody follows to the viewer is let through.
 //
@@ -31,9 +33,8 @@ std::string HostName(std::string_view host) {
   const std::size_t end = host.starts_with('[') ? host.find(']') + 1 : std::min(host.find(':'), host.size());
   if (end == 0) return "";
   const std::string_view port = host.substr(end);
-  const bool is_port = port.empty() || (port[0] == ':' && std::all_of(port.begin() + 1, port.end(), [](char c) {
-                                          return c >= '0' && c <= '9';
-                                        }));
+  const bool is_port = port.empty() || (port[0] == ':' && std::all_of(port.begin() + 1, port.end(),
+                                                                      [](char c) { return c >= '0' && c <= '9'; }));
   if (!is_port) return "";
   std::string name = LowerCase(host.substr(0, end));
   if (name.ends_with('.')) name.pop_back();
@@ -87,22 +88,24 @@ void RequestScreen::AddRoute(const std::string& pattern, bool is_post, bool need
 
 const Route* RequestScreen::FindRoute(std::string_view path, bool is_post) const {
   for (const Route& route : routes_) {
-    const bool matches = route.is_prefix ? path.starts_with(route.path) && path.size() > route.path.size()
-                                         : path == route.path;
+    const bool matches =
+        route.is_prefix ? path.starts_with(route.path) && path.size() > route.path.size() : path == route.path;
     if (matches && route.is_post == is_post) return &route;
   }
   return nullptr;
 }
 
 void RequestScreen::CheckHost(const RequestHead& head) const {
-  if (!checks_host_ || head.host.empty()) return;  // only HTTP/1.0 may leave it out, which no browser speaks
+  // HTTP/1.0, which no browser speaks, may leave it out.
+  if (!checks_host_ || (head.host.empty() && head.is_http10)) return;
   const std::string name = HostName(head.host);
   const bool is_known =
       IsLoopback(name) || (!name.empty() && name == HostName(options_.bind_host)) ||
       std::find(options_.allow_hosts.begin(), options_.allow_hosts.end(), name) != options_.allow_hosts.end();
   if (!is_known) {
-    throw ApiError(403, "unknown_host", fmt::format("'{}' is not served here; punt serve --allow-host adds names",
-                                                    head.host.substr(0, 100)));
+    throw ApiError(
+        403, "unknown_host",
+        fmt::format("'{}' is not served here; punt serve --allow-host adds names", head.host.substr(0, 100)));
   }
 }
 
@@ -133,7 +136,8 @@ void RequestScreen::FindRoute(const RequestHead& head, Admission& admission) con
   if (head.method == "POST") admission.route = post;
   if (admission.route != nullptr || (head.method == "OPTIONS" && !options_.cors_origin.empty())) return;
   if (get == nullptr && post == nullptr) {
-    admission.refusal.emplace(404, "not_found", fmt::format("there is no {} {}", head.method, head.path.substr(0, 200)));
+    admission.refusal.emplace(404, "not_found",
+                              fmt::format("there is no {} {}", head.method, head.path.substr(0, 200)));
     return;
   }
   const std::string allowed = get == nullptr ? "POST" : post == nullptr ? "GET, HEAD" : "GET, HEAD, POST";

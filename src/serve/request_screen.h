@@ -21,7 +21,7 @@ struct ScreenOptions {
 
 /// What can be asked for.
 struct Route {
-  std::string path;     // exact, or up to a ':' or '(' where a parameter begins
+  std::string path;  // exact, or up to a ':' or '(' where a parameter begins
   bool is_prefix = false;
   bool is_post = false;  // else GET and HEAD
   bool needs_key = true;

@@ -76,7 +76,22 @@ accepts generate --model "$golden/esm2" --threads 1 MKV --length 20 --freeze-mas
 accepts generate --model "$golden/bert" --threads 1 --infill "hello [MASK:2] world" --json
 [[ $(field tokens) == '[101,'*',102]' ]] || fail "BERT's ends are missing: $out"
 refuses "esm2 has no chat template; leave --chat out" generate --model "$golden/esm2" --chat MK --length 4
-refuses "a message holds a mask" generate --model "$golden/llada" --chat "Say <|mdm_mask|> again" --length 4
+accepts generate --model "$golden/llada" --threads 1 --chat "Say <|mdm_mask|> again<|eot_id|>" --length 4 --json
+[[ $(field tokens) != *314* && $(field tokens) == *318,316* && $(field tokens) != *318*318* ]] \
+  || fail "special tokens of a message: $out"
+accepts tokenize --model "$golden/llada" "<|mdm_mask|>"
+[ "$out" = 314 ] || fail "punt tokenize reads special tokens: $out"
+
+# ---- letters of proteins: lower case is read as upper case, others are named
+accepts generate --model "$golden/esm2" --threads 1 mkv --length 20
+[[ $out =~ ^MKV[ACDEFGHIKLMNPQRSTVWY]{20}$ ]] || fail "lower case: $out"
+accepts generate --model "$golden/esm2" --threads 1 "MK V
+L" --length 5
+[[ $out =~ ^MKVL.{5}$ ]] || fail "white space in a sequence: $out"
+refuses "'1' at position 5 is none of the letters" generate --model "$golden/esm2" --threads 1 "MKV 123" --length 20
+refuses "'*' at position 4 is none of the letters" generate --model "$golden/esm2" --threads 1 "mkv*" --length 20
+refuses "'*' at position 3 is none of the letters" generate --model "$golden/esm2" --threads 1 --format fasta --infill "MK*[MASK:3]"
+refuses "'<' at position 3 is none of the letters" generate --model "$golden/esm2" --threads 1 "MK<mask>" --length 20
 
 # ---- limits name both numbers; unknown devices and models are named
 refuses "2 given tokens and 500 positions to generate exceed the 128" $llada hi --length 500

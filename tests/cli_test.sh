@@ -70,6 +70,10 @@ refuses "exceed the 12" generate --infill "a[MASK:12]" --model $small
 refuses "exclude each other" generate a --infill "a[MASK:2]" --model $small
 refuses "exclude each other" generate --length 3 --infill "a[MASK:2]" --model $small
 refuses "--infill is empty" generate --infill "" --model $small
+refuses "--infill has no hole to fill; one of n tokens is written [MASK:n]" generate --infill "no holes"
+refuses "a hole is written [MASK] or [MASK:n], got '[mask:3]'" generate --infill "a [mask:3] b"
+refuses "hole" generate --infill "a [MASK:x] b"
+refuses "hole" generate --infill "a [MASK:99999999999] b"
 
 accepts generate --model $small
 [ "${#out}" -eq 12 ] || fail "12 letters expected: $out"
@@ -83,10 +87,16 @@ out=$(echo abc | "$PUNT" generate - --model $small --length 1)
 [[ $out == abc[a-d] ]] || fail "prompt from the standard input: $out"
 
 # ---- everything revealed already: the text comes back at no cost
-accepts generate --infill abcd --model $small --json
-[ "$(field text)" = '"abcd"' ] && [ "$(field nfe)" = '{"base":0,"test":0,"total":0}' ] || fail "nothing to do: $out"
+accepts generate abcdabcdabcd --model $small --json
+[ "$(field text)" = '"abcdabcdabcd"' ] && [ "$(field nfe)" = '{"base":0,"test":0,"total":0}' ] || fail "nothing to do: $out"
 accepts generate abcdabcdabcd --model $small
 [ "$out" = abcdabcdabcd ] || fail "a prompt that fills the model: $out"
+
+# ---- holes in texts: no space is a token beside them
+accepts generate --infill "Tom found a [MASK:6]. He gave it to his mom." --temperature 0 --threads 1 --json
+[[ $out != *"  "* && $out != *" ."* ]] || fail "stray spaces around a hole: $out"
+out=$("$PUNT" generate "a [MASK:3] b" --length 1 --threads 1 2>&1) || fail "a hole in a prompt: $out"
+[[ $out == *"'[MASK' in the prompt is text; holes are written [MASK:n] in --infill"* ]] || fail "no word about it: $out"
 
 # ---- a vocabulary of one has one text
 accepts generate --model toy:markov,length=5,vocab=1

@@ -46,8 +46,8 @@ class Tokenizer {
   virtual std::vector<Token> Prefix() const { return {}; }
   virtual std::vector<Token> Suffix() const { return {}; }
 
-  /// A conversation in the model's own template, ready for the assistant's answer, Prefix() included. Special tokens are
-  /// the template's only; those written out in messages are text. Throws Error when the model has none.
+  /// A conversation in the model's own template, ready for the assistant's answer, Prefix() included. Special tokens
+  /// are the template's only; those written out in messages are text. Throws Error when the model has none.
   virtual std::vector<Token> EncodeChat(std::span<const ChatMessage> messages) const;
 };
 

@@ -162,6 +162,7 @@ Job Prepare(const GenerateFlags& flags) {
   if (flags.length_option->count() > 0) request.length = flags.length;
   ReadLengths(flags, request, job);
   job.canvas = BuildCanvas(request, job.model);
+  PrintWarnings(PromptWarnings(request, job.model));
   job.company = {.cancel = &InstallInterruptHandlers(),
                  .model_name = job.model.name,
                  .planner_spec = CanonicalPlannerSpec(flags.planner),
@@ -342,7 +343,9 @@ Runner AddGenerate(CLI::App& command) {
   AddSeed(command, "--first-sample", flags->first_sample, "Number of the first sequence");
   command.add_option("--eos", flags->eos, "End-of-sequence tokens: none, deprioritise or forbid")
       ->capture_default_str();
-  flags->infill_option = command.add_option("--infill", flags->infill, "Text with holes: ab[MASK:12]cd");
+  flags->infill_option =
+      command.add_option("--infill", flags->infill,
+                         "Text with holes of n tokens, [MASK:n]: ab[MASK:12]cd. A space before a hole is the hole's");
   AddInteger(command, "--max-steps", flags->max_steps, 0, kBig, "Stop after so many steps (0: no limit)");
   AddInteger(command, "--max-nfe", flags->max_nfe, 0, kBig, "Stop before exceeding so many forward passes");
   flags->protein.AddTo(command);

@@ -1,5 +1,7 @@
 #include "app/request.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -99,6 +101,15 @@ std::vector<InfillPart> ParseInfill(std::string_view text) {
   }
   if (!parts.empty() && !has_hole) BadInput("--infill has no hole to fill; one of n tokens is written [MASK:n]");
   return parts;
+}
+
+std::vector<std::string> PromptWarnings(const CanvasRequest& request, const Model& model) {
+  const std::string mask = model.tokenizer->Piece(model.denoiser->info().mask_token);
+  for (const std::string& mark : {std::string(kHole), mask}) {
+    if (mark.empty() || request.prompt.find(mark) == std::string::npos) continue;
+    return {fmt::format("'{}' in the prompt is text; holes are written [MASK:n] in --infill", mark)};
+  }
+  return {};
 }
 
 std::vector<Token> BuildCanvas(const CanvasRequest& request, const Model& model) {

@@ -122,6 +122,18 @@ TEST_F(CompletionTest, APlainChatGoesOnFromItsTexts) {
   EXPECT_EQ(Refused(chat), "messages");
 }
 
+TEST_F(CompletionTest, TextsAreRefusedByTheirSizeBeforeTheyAreTokenized) {
+  const std::string much(12 * 400 + 1, '!');  // '!' would be refused by the tokenizer
+  EXPECT_EQ(Refused({.prompts = {{.text = much}}}), "prompt");
+  EXPECT_EQ(Refused({.suffix = much}), "suffix");
+  try {
+    Completion completion(model_, scheduler_, metrics_, {.prompts = {{.text = much}}}, "somebody");
+    ADD_FAILURE() << "accepted";
+  } catch (const ApiError& error) {
+    EXPECT_NE(std::string(error.what()).find("more than the 12 tokens"), std::string::npos) << error.what();
+  }
+}
+
 /// Nobody takes the parts: they end before they fill the memory, and the generation with them.
 TEST(Completion, WhatWaitsIsBounded) {
   const Model model = OpenModel("toy:markov,length=400,vocab=4,seed=1,coupling=0.9");

@@ -6,9 +6,9 @@
 // ("You are a helpful assistant."), and the models were trained with it. It stands in the template as a literal
 // between '<|im_start|>system\n' and '<|im_end|>', from where it is taken.
 //
-// Which words are whose. Special tokens that a message spells out must stay text, so messages never go through libllama:
-// stand-ins do, of a character that is none, and their places in the result are the messages'. White space around a
-// stand-in tells by its absence that the template strips messages.
+// Which words are whose. Special tokens that a message spells out must stay text, so messages never go through
+// libllama: stand-ins do, of a character that is none, and their places in the result are the messages'. White space
+// around a stand-in tells by its absence that the template strips messages.
 //
 // BOS, which libllama leaves to the tokenizer. LLaDA's template, shaped like that of Llama 3, writes bos_token while
 // its tokenizer adds none; WritesBos tells, and the tokenizer sees to it that there is one, not two.

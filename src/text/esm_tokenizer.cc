@@ -50,7 +50,8 @@ std::vector<Token> EsmTokenizer::EncodeLetters(std::string_view text) const {
       if (kSpaces.find(letter) != std::string_view::npos) continue;
       const bool is_lower = letter >= 'a' && letter <= 'z';
       const auto token = keys_.Find(std::string(1, is_lower ? static_cast<char>(letter - 'a' + 'A') : letter));
-      if (!is_lower || !token || keys_.IsSpecial(*token)) Refuse(text, static_cast<std::size_t>(rest.data() - text.data()));
+      if (!is_lower || !token || keys_.IsSpecial(*token))
+        Refuse(text, static_cast<std::size_t>(rest.data() - text.data()));
       tokens.push_back(*token);
     }
   };

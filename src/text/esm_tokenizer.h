@@ -10,10 +10,10 @@
 
 namespace punt {
 
-/// The tokenizer of ESM's protein models. A sequence is letters: one token each, lower case read as upper case where the
-/// vocabulary has no lower, white space dropped (sequences are pasted in lines); any other is refused by name and place.
-/// With special tokens it is Hugging Face's EsmTokenizer: every token is found wherever it stands, and each stretch of
-/// anything else is one <unk>. Decode writes the tokens one behind the other. Const; share freely.
+/// The tokenizer of ESM's protein models. A sequence is letters: one token each, lower case read as upper case where
+/// the vocabulary has no lower, white space dropped (sequences are pasted in lines); any other is refused by name and
+/// place. With special tokens it is Hugging Face's EsmTokenizer: every token is found wherever it stands, and each
+/// stretch of anything else is one <unk>. Decode writes the tokens one behind the other. Const; share freely.
 class EsmTokenizer : public Tokenizer {
  public:
   /// Throws Error when a special token is missing.

@@ -11,8 +11,8 @@
 namespace punt {
 
 /// Token 0..25 prints as a..z, 26..51 as A..Z, any other t as <t>; the mask token prints as '_', whatever its
-/// number. Encode takes exactly these forms, without spaces, the mask only as a special token; Decode and Piece throw Error on tokens
-/// outside the vocabulary.
+/// number. Encode takes exactly these forms, without spaces, the mask only as a special token; Decode and Piece throw
+/// Error on tokens outside the vocabulary.
 class LettersTokenizer : public Tokenizer {
  public:
   /// vocab_size counts the mask token.

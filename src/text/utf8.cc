@@ -113,7 +113,8 @@ std::string Nfc(std::string_view text) {
   Check(size >= 0, "normalising a text that is not UTF-8");
   std::string composed;
   composed.reserve(text.size());
-  for (utf8proc_ssize_t i = 0; i < size; ++i) AppendUtf8(static_cast<char32_t>(codes[static_cast<std::size_t>(i)]), composed);
+  for (utf8proc_ssize_t i = 0; i < size; ++i)
+    AppendUtf8(static_cast<char32_t>(codes[static_cast<std::size_t>(i)]), composed);
   return composed;
 }
 

@@ -89,7 +89,8 @@ TEST(VocabularyTest, EsmAsHuggingFace) {
   EXPECT_EQ(vectors.size(), 10u);
   for (const Json& vector : vectors) {
     const Tokens whole = vector.at("hf_EsmTokenizer");
-    EXPECT_EQ(tokenizer.Encode(vector.at("text").get<std::string>(), {.specials = true}), Tokens(whole.begin() + 1, whole.end() - 1));
+    EXPECT_EQ(tokenizer.Encode(vector.at("text").get<std::string>(), {.specials = true}),
+              Tokens(whole.begin() + 1, whole.end() - 1));
   }
   EXPECT_EQ(tokenizer.Prefix(), Tokens{0});
   EXPECT_EQ(tokenizer.Suffix(), Tokens{2});

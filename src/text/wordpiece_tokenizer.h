@@ -20,7 +20,8 @@ struct WordPieceOptions {
 /// As Hugging Face's BertTokenizer. Encode loses case, accents and spacing; Decode writes words with one space
 /// between them and none in front of . , ! ? and around apostrophes, so Encode(Decode(x)) is x for all x that Encode
 /// gives, [UNK] aside. Text behind a hole goes on within a word if it begins with a letter: "[hole]ing" is ##ing where
-/// the vocabulary has it; punctuation in a hole therefore wants a space behind it. A piece inside a word shows as ##piece. Const; share freely.
+/// the vocabulary has it; punctuation in a hole therefore wants a space behind it. A piece inside a word shows as
+/// ##piece. Const; share freely.
 class WordPieceTokenizer : public Tokenizer {
  public:
   /// Throws Error when [CLS], [SEP] or [UNK] is missing.

@@ -134,6 +134,12 @@ answers 200 '"text"' /v1/completions "{$request}" -H 'Authorization: Bearer thir
 ! grep -q 'first\|third' keys.log || fail "a key in the log"
 stop
 
+# ---- a port that others reach, and no key
+start open --model $golden/llada --host 0.0.0.0
+grep -q 'everybody who reaches 0.0.0.0 is served' open.log || fail "no warning: $(cat open.log)"
+! grep -q 'everybody who reaches' plain.log keys.log || fail "a warning for nothing"
+stop
+
 # ---- what a model cannot do is told before a stream begins
 start dream --model $golden/dream
 for stream in false true; do

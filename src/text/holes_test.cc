@@ -25,7 +25,7 @@ bool IsMark(char32_t code) {
   const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(code));
   const bool is_letter = category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO;
   const bool is_number = category >= UTF8PROC_CATEGORY_ND && category <= UTF8PROC_CATEGORY_NO;
-  return code != 0 && !IsSpace(code) && !is_letter && !is_number;
+  return code != 0 && !IsWhiteSpace(code) && !is_letter && !is_number;
 }
 
 /// White space is one word, or gives its last character away, by what follows it. A space that is written before a hole
@@ -34,8 +34,8 @@ bool IsMark(char32_t code) {
 bool BeginsWithinSpace(const Hole& hole) {
   const bool owns_space = hole.middle.starts_with(' ');
   const std::string own = hole.before.ends_with(' ') ? hole.before.substr(0, hole.before.size() - 1) : hole.before;
-  if (own.empty() || !IsSpace(Last(own))) return false;
-  return own.ends_with(' ') ? !owns_space : IsSpace(First(hole.middle)) && !owns_space;
+  if (own.empty() || !IsWhiteSpace(Last(own))) return false;
+  return own.ends_with(' ') ? !owns_space : IsWhiteSpace(First(hole.middle)) && !owns_space;
 }
 
 /// A run of punctuation is one word, whose rest alone may be read otherwise: "!'s" is "!'" and "s", behind a hole "'s".

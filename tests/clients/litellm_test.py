@@ -7,6 +7,8 @@ os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # nothing is fetched
 
 import litellm
 
+litellm.suppress_debug_info = True
+
 place = {"api_base": sys.argv[1] + "/v1", "api_key": "none", "seed": 1, "max_tokens": 24, "num_retries": 0}
 messages = [{"role": "user", "content": "Once upon a time"}]
 for provider in ("openai", "hosted_vllm"):

@@ -6,9 +6,12 @@ namespace punt {
 
 std::string_view Name(ChatForm form) {
   switch (form) {
-    case ChatForm::kModel: return "model";
-    case ChatForm::kPlain: return "plain";
-    case ChatForm::kNone: return "none";
+    case ChatForm::kModel:
+      return "model";
+    case ChatForm::kPlain:
+      return "plain";
+    case ChatForm::kNone:
+      return "none";
   }
   return "";
 }

@@ -35,10 +35,14 @@ TEST(ChatMessages, HistoriesOfAgentsGoOn) {
     {"role": "function", "name": "look", "content": [{"type": "text", "text": "a bird"}]},
     {"role": "assistant", "content": [{"type": "refusal", "refusal": "no"}]},
     {"role": "assistant"}])");
-  const std::vector<std::pair<std::string, std::string>> wanted = {
-      {"system", "be brief"}, {"user", "ab"},       {"assistant", "look({\"at\": 1})\nwait()"},
-      {"user", "a tree"},     {"assistant", "Well:\nlook({})"}, {"user", "a bird"},
-      {"assistant", "no"},    {"assistant", ""}};
+  const std::vector<std::pair<std::string, std::string>> wanted = {{"system", "be brief"},
+                                                                   {"user", "ab"},
+                                                                   {"assistant", "look({\"at\": 1})\nwait()"},
+                                                                   {"user", "a tree"},
+                                                                   {"assistant", "Well:\nlook({})"},
+                                                                   {"user", "a bird"},
+                                                                   {"assistant", "no"},
+                                                                   {"assistant", ""}};
   ASSERT_EQ(messages.size(), wanted.size());
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     EXPECT_EQ(messages[i].role, wanted[i].first) << i;
@@ -56,11 +60,11 @@ TEST(ChatMessages, WhatIsWrongIsNamed) {
   EXPECT_EQ(Refused(R"([{"role": "user", "content": 5}])"), "messages[0].content must be a string or a list of parts");
   EXPECT_EQ(Refused(R"([{"role": "user", "content": [{"type": "text", "text": ""}, {"type": "image_url"}]}])"),
             "messages[0].content[1] is of type 'image_url'; only text is understood");
-  EXPECT_EQ(Refused(R"([{"role": "user", "content": [{"type": "text"}]}])"),
-            "messages[0].content[0].text is missing");
+  EXPECT_EQ(Refused(R"([{"role": "user", "content": [{"type": "text"}]}])"), "messages[0].content[0].text is missing");
   EXPECT_EQ(Refused(R"([{"role": "assistant", "tool_calls": [{"type": "function"}]}])"),
             "messages[0].tool_calls must hold calls of functions");
-  EXPECT_LT(Refused(R"([{"role": "user", "content": [{"type": ")" + std::string(100'000, 'x') + R"("}]}])").size(), 200u);
+  EXPECT_LT(Refused(R"([{"role": "user", "content": [{"type": ")" + std::string(100'000, 'x') + R"("}]}])").size(),
+            200u);
 }
 
 TEST(ChatMessages, APlainChatIsItsTexts) {

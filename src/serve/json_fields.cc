@@ -69,9 +69,8 @@ std::optional<std::int64_t> IntegerField(const Json& object, const std::string& 
   const std::optional<std::int64_t> number = WholeNumber(*value);
   if (number && *number >= range.low && *number <= range.high) return number;
   const bool is_bounded = range.high < std::numeric_limits<std::int64_t>::max();
-  RefuseField(prefix + field, is_bounded
-                                  ? fmt::format("must be a whole number from {} to {}", range.low, range.high)
-                                  : fmt::format("must be a whole number that is at least {}", range.low));
+  RefuseField(prefix + field, is_bounded ? fmt::format("must be a whole number from {} to {}", range.low, range.high)
+                                         : fmt::format("must be a whole number that is at least {}", range.low));
 }
 
 std::optional<double> RealField(const Json& object, const std::string& field, const RealRange& range) {

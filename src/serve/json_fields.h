@@ -1,4 +1,5 @@
-// The fields of a request's JSON, each error with the field's name. For .cc files only: it brings the JSON library along.
+// The fields of a request's JSON, each error with the field's name. For .cc files only: it brings the JSON library
+// along.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,8 @@ namespace punt {
 namespace {
 
 std::vector<Token> ChatPrompt(const CompletionRequest& request, const Model& model) {
-  if (request.chat_form == ChatForm::kNone) RefuseField("messages", "are not taken by this server; use /v1/completions");
+  if (request.chat_form == ChatForm::kNone)
+    RefuseField("messages", "are not taken by this server; use /v1/completions");
   return InField("messages", [&] {
     if (request.chat_form == ChatForm::kModel) return ChatTokens(request.messages, "use /v1/completions", model);
     std::vector<Token> tokens = model.tokenizer->Prefix();
@@ -68,9 +69,8 @@ std::int64_t Length(const CompletionRequest& request, const std::string& field, 
   return std::min({wanted, request.token_limit, room});
 }
 
-PromptCanvas BuildCanvas(const CompletionRequest& request, std::vector<Token> before, const std::string& field,
-                         const Model& model) {
-  const std::vector<Token> behind = TokensBehind(request, model);
+PromptCanvas BuildCanvas(const CompletionRequest& request, std::vector<Token> before, const std::vector<Token>& behind,
+                         const std::string& field, const Model& model) {
   const std::int64_t length = Length(request, field, before.size(), behind.size(), model);
   const bool goes_on = !request.chat && !before.empty() && before != model.tokenizer->Prefix();
   PromptCanvas canvas{.tokens = std::move(before), .place = {.begin = 0, .end = 0, .goes_on = goes_on}};
@@ -84,13 +84,14 @@ PromptCanvas BuildCanvas(const CompletionRequest& request, std::vector<Token> be
 }  // namespace
 
 std::vector<PromptCanvas> BuildCanvases(const CompletionRequest& request, const Model& model) {
-  if (request.chat) return {BuildCanvas(request, ChatPrompt(request, model), "messages", model)};
+  const std::vector<Token> behind = TokensBehind(request, model);
+  if (request.chat) return {BuildCanvas(request, ChatPrompt(request, model), behind, "messages", model)};
   std::vector<PromptCanvas> canvases;
   for (std::size_t i = 0; i < request.prompts.size(); ++i) {
     const std::string field = request.prompts.size() == 1 ? "prompt" : fmt::format("prompt[{}]", i);
     const Prompt& prompt = request.prompts[i];
     const EncodeOptions edges{.before_hole = request.suffix.has_value()};
-    PromptCanvas canvas = BuildCanvas(request, TextPrompt(prompt, field, edges, model), field, model);
+    PromptCanvas canvas = BuildCanvas(request, TextPrompt(prompt, field, edges, model), behind, field, model);
     canvas.place.has_space = request.suffix && !prompt.tokens && prompt.text.ends_with(' ');
     const auto copies = std::count_if(canvases.begin(), canvases.end(),
                                       [&](const PromptCanvas& other) { return other.tokens == canvas.tokens; });

@@ -34,8 +34,8 @@ TEST_F(PromptCanvasTest, LengthsAreCutToWhatFits) {
                               std::int64_t{INT64_MAX}}) {
     for (std::size_t given = 0; given < kLength; ++given) {
       for (std::int64_t limit : {std::int64_t{3}, std::int64_t{INT64_MAX}}) {
-        const auto canvases = Build({.prompts = {{.text = std::string(given, 'a')}}, .max_tokens = wanted,
-                                     .token_limit = limit});
+        const auto canvases =
+            Build({.prompts = {{.text = std::string(given, 'a')}}, .max_tokens = wanted, .token_limit = limit});
         ASSERT_EQ(canvases.size(), 1u);
         const TextPlace& place = canvases[0].place;
         const auto length = static_cast<std::int64_t>(place.end - place.begin);
@@ -73,8 +73,8 @@ TEST_F(PromptCanvasTest, TokensAreTakenAsTheyAre) {
 }
 
 TEST_F(PromptCanvasTest, CopiesOfAPromptAreFurtherSamplesOfIt) {
-  const auto canvases = Build({.prompts = {{.text = "a"}, {.text = "b"}, {.text = "a"}, {.tokens = {{0}}}, {.text = "b"}},
-                               .choices = 2});
+  const auto canvases =
+      Build({.prompts = {{.text = "a"}, {.text = "b"}, {.text = "a"}, {.tokens = {{0}}}, {.text = "b"}}, .choices = 2});
   std::vector<std::uint64_t> samples;
   for (const PromptCanvas& canvas : canvases) samples.push_back(canvas.first_sample);
   EXPECT_EQ(samples, (std::vector<std::uint64_t>{0, 0, 2, 4, 2}));

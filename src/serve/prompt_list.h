@@ -10,8 +10,8 @@
 
 namespace punt {
 
-/// The member `prompt` of a body; one that is empty when there is none. Throws ApiError (400) naming what is wrong; which
-/// tokens there are is the model's to say.
+/// The member `prompt` of a body; one that is empty when there is none. Throws ApiError (400) naming what is wrong;
+/// which tokens there are is the model's to say.
 std::vector<Prompt> ReadPrompts(const nlohmann::json& body, const RequestLimits& limits);
 
 }  // namespace punt

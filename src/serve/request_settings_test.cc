@@ -114,7 +114,8 @@ std::string RefusedTable() {
     if (row.use != SettingUse::kRefused) continue;
     std::string entry = fmt::format("`{}`", row.name);
     for (const Json& neutral : Json::parse(row.neutral)) entry += fmt::format(" {}", neutral.dump());
-    const auto same = std::find_if(lines.begin(), lines.end(), [&](const auto& line) { return line.second == row.why; });
+    const auto same =
+        std::find_if(lines.begin(), lines.end(), [&](const auto& line) { return line.second == row.why; });
     if (same == lines.end()) {
       lines.emplace_back(entry, row.why);
     } else {
@@ -130,7 +131,8 @@ TEST(RequestSettings, TheDocumentationHasTheTable) {
   std::ifstream file(PUNT_SOURCE_DIR "/docs/serving.md");
   std::stringstream text;
   text << file.rdbuf();
-  EXPECT_TRUE(text.str().find(RefusedTable()) != std::string::npos) << "docs/serving.md should have\n" << RefusedTable();
+  EXPECT_TRUE(text.str().find(RefusedTable()) != std::string::npos) << "docs/serving.md should have\n"
+                                                                    << RefusedTable();
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Any bytes as a connection's: a head, a chunked body and what they mean, or an ApiError; the same in one piece and byte
-// by byte.
+// Any bytes as a connection's: a head, a chunked body and what they mean, or an ApiError; the same in one piece and
+// byte by byte.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

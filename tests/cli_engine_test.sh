@@ -82,6 +82,13 @@ accepts generate --model "$golden/llada" --threads 1 --chat "Say <|mdm_mask|> ag
 accepts tokenize --model "$golden/llada" "<|mdm_mask|>"
 [ "$out" = 314 ] || fail "punt tokenize reads special tokens: $out"
 
+# ---- holes in texts: no space is a token beside them
+stories=$golden/../../models/stories.gguf
+accepts generate --model "$stories" --infill "Tom found a [MASK:6]. He gave it to his mom." --temperature 0 --threads 1 --json
+[[ $out != *"  "* && $out != *" ."* ]] || fail "stray spaces around a hole: $out"
+out=$("$PUNT" generate --model "$stories" "a [MASK:3] b" --length 1 --threads 1 2>&1) || fail "a hole in a prompt: $out"
+[[ $out == *"'[MASK' in the prompt is text; holes are written [MASK:n] in --infill"* ]] || fail "no word about it: $out"
+
 # ---- letters of proteins: lower case is read as upper case, others are named
 accepts generate --model "$golden/esm2" --threads 1 mkv --length 20
 [[ $out =~ ^MKV[ACDEFGHIKLMNPQRSTVWY]{20}$ ]] || fail "lower case: $out"

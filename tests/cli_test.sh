@@ -92,12 +92,6 @@ accepts generate abcdabcdabcd --model $small --json
 accepts generate abcdabcdabcd --model $small
 [ "$out" = abcdabcdabcd ] || fail "a prompt that fills the model: $out"
 
-# ---- holes in texts: no space is a token beside them
-accepts generate --infill "Tom found a [MASK:6]. He gave it to his mom." --temperature 0 --threads 1 --json
-[[ $out != *"  "* && $out != *" ."* ]] || fail "stray spaces around a hole: $out"
-out=$("$PUNT" generate "a [MASK:3] b" --length 1 --threads 1 2>&1) || fail "a hole in a prompt: $out"
-[[ $out == *"'[MASK' in the prompt is text; holes are written [MASK:n] in --infill"* ]] || fail "no word about it: $out"
-
 # ---- a vocabulary of one has one text
 accepts generate --model toy:markov,length=5,vocab=1
 [ "$out" = aaaaa ] || fail "a vocabulary of one: $out"

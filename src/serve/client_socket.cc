@@ -109,24 +109,18 @@ void ClientSocket::CloseGently(std::chrono::milliseconds patience) {
   }
 }
 
-std::pair<std::string, int> AddressText(const sockaddr_storage& address) {
+std::string AddressText(const sockaddr_storage& address) {
   char text[INET6_ADDRSTRLEN] = {};
-  int port = 0;
-  if (address.ss_family == AF_INET) {
-    const auto& v4 = reinterpret_cast<const sockaddr_in&>(address);
-    inet_ntop(AF_INET, &v4.sin_addr, text, sizeof(text));
-    port = ntohs(v4.sin_port);
-  } else if (address.ss_family == AF_INET6) {
-    const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address);
-    inet_ntop(AF_INET6, &v6.sin6_addr, text, sizeof(text));
-    port = ntohs(v6.sin6_port);
-  }
-  return {text, port};
+  const bool is_v4 = address.ss_family == AF_INET;
+  const void* bytes = is_v4 ? static_cast<const void*>(&reinterpret_cast<const sockaddr_in&>(address).sin_addr)
+                            : &reinterpret_cast<const sockaddr_in6&>(address).sin6_addr;
+  inet_ntop(is_v4 ? AF_INET : AF_INET6, bytes, text, sizeof(text));
+  return text;
 }
 
 std::string AddressGroup(const sockaddr_storage& address) {
   const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address);
-  if (address.ss_family != AF_INET6 || IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr)) return AddressText(address).first;
+  if (address.ss_family != AF_INET6 || IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr)) return AddressText(address);
   return std::string(reinterpret_cast<const char*>(&v6.sin6_addr), 8);
 }
 

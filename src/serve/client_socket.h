@@ -56,8 +56,8 @@ class ClientSocket {
   std::optional<Clock::time_point> half_closed_;
 };
 
-/// The address in letters, and its port.
-std::pair<std::string, int> AddressText(const sockaddr_storage& address);
+/// The address in letters.
+std::string AddressText(const sockaddr_storage& address);
 /// What counts as one address: of IPv6 the network, since one host has as many as it likes.
 std::string AddressGroup(const sockaddr_storage& address);
 

@@ -18,8 +18,7 @@ RequestScreen NewScreen(ScreenOptions options) {
 
 int Status(const RequestScreen& screen, const std::string& line, const std::string& headers = "",
            const std::string& host = "localhost") {
-  const Admission admission =
-      screen.Admit(ParseHead(line + " HTTP/1.1\r\nHost: " + host + "\r\n" + headers + "\r\n"));
+  const Admission admission = screen.Admit(ParseHead(line + " HTTP/1.1\r\nHost: " + host + "\r\n" + headers + "\r\n"));
   return admission.refusal ? admission.refusal->status() : admission.is_preflight ? 204 : 200;
 }
 

@@ -81,7 +81,9 @@ class Server::Routes {
                  .cors_origin = options_.cors_origin,
                  .api_keys = options_.api_keys,
                  .max_body_bytes = options_.max_body_bytes}),
-        http_(LimitsOf(options_), screen_, [this](const Exchange& exchange) { LogRefused(exchange); }) {
+        http_(
+            LimitsOf(options_), screen_, [this](const Exchange& exchange) { LogRefused(exchange); },
+            [this](const std::string& address) { LogNoPlace(address); }) {
     http_.set_error_handler([](const Request& request, Response& response) { FillError(request, response); });
     AddRoutes();
   }
@@ -182,10 +184,6 @@ class Server::Routes {
 
   /// What no handler has answered. Paths that nobody serves are counted as one.
   void LogRefused(const Exchange& exchange) {
-    if (exchange.status == 0) {
-      LogNoPlace(exchange);
-      return;
-    }
     metrics_.CountRequest(exchange.admission.label, exchange.status);
     const RequestHead& head = exchange.head;
     Json line = {{"time", Now()},
@@ -201,14 +199,14 @@ class Server::Routes {
   }
 
   /// At most a line a second: whoever floods the port should not flood the log.
-  void LogNoPlace(const Exchange& exchange) {
+  void LogNoPlace(const std::string& address) {
     ++metrics_.refused_connections;
     const Clock::time_point now = Clock::now();
     if (now - last_no_place_ < std::chrono::seconds(1)) return;
     last_no_place_ = now;
     log_(Dump({{"time", Now()},
                {"event", "connection_refused"},
-               {"client", exchange.address},
+               {"client", address},
                {"refused", metrics_.refused_connections.load()}}));
   }
 

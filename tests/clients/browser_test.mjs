@@ -31,7 +31,7 @@ async function startSite() {
 }
 
 async function startPunt(origin) {
-  const child = spawn(punt, ["serve", "--model", model, "--port", "0", "--quiet", "--cors", origin]);
+  const child = spawn(punt, ["serve", "--model", model, "--port", "0", "--threads", "1", "--quiet", "--cors", origin]);
   const [said] = await once(child.stdout, "data");
   return { child, url: String(said).match(/http:\S+/)[0].replace(/\/$/, "") };
 }

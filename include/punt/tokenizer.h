@@ -25,6 +25,8 @@ class Tokenizer {
   virtual std::string Decode(std::span<const Token> tokens) const = 0;
   /// The text of one token, for display. A byte of a multi-byte character may stand alone here.
   virtual std::string Piece(Token token) const = 0;
+  /// A token that is no text but marks something (BOS, the roles of a chat); its piece is a name.
+  virtual bool IsControl(Token token) const { return (void)token, false; }
 
   /// What stands before and behind a whole text: BOS; [CLS] and [SEP]; nothing.
   virtual std::vector<Token> Prefix() const { return {}; }

@@ -192,6 +192,8 @@ const TaskRow kMembraneRow = {
     .takes_data = true,
     .quality = "pseudo_perplexity",
     .less_is_better = true,
+    .model_kind = "proteins, such as ESM-2",
+    .bundled_model = "membrane",
     .make = [](const Params& params, const TaskSetup& setup) -> std::unique_ptr<Task> {
       return std::make_unique<MembraneTask>(params, setup);
     }};

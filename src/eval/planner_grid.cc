@@ -4,8 +4,10 @@
 #include "eval/planner_grid.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/check.h"
+#include "base/suggest.h"
 
 namespace punt {
 namespace {
@@ -123,12 +125,12 @@ constexpr GridRow kGrids[] = {
 std::span<const GridRow> PlannerGrids() { return kGrids; }
 
 const GridRow& FindGrid(std::string_view name) {
-  std::string names;
+  std::vector<std::string_view> names;
   for (const GridRow& row : kGrids) {
     if (row.name == name) return row;
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", row.name);
+    names.push_back(row.name);
   }
-  BadInput("unknown preset '{}'; valid: {}", name, names);
+  BadInput("unknown preset '{}'{}; valid: {}", name, DidYouMean(name, names), fmt::join(names, ", "));
 }
 
 std::vector<GridEntry> PlannerGrid(std::string_view name) { return FindGrid(name).make(); }

@@ -130,6 +130,7 @@ const TaskRow kStoriesRow = {
     .has_reference = true,
     .quality = "judge_perplexity",
     .less_is_better = true,
+    .bundled_model = "stories",
     .make = [](const Params&, const TaskSetup& setup) -> std::unique_ptr<Task> {
       return std::make_unique<StoriesTask>(setup);
     }};

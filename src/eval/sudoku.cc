@@ -182,6 +182,8 @@ const TaskRow kSudokuRow = {.name = "sudoku",
                             .params = kParams,
                             .takes_data = true,
                             .quality = kAccuracy,
+                            .model_kind = "sudoku boards",
+                            .bundled_model = "sudoku",
                             .make = [](const Params& params, const TaskSetup& setup) -> std::unique_ptr<Task> {
                               return std::make_unique<SudokuTask>(params, setup);
                             }};

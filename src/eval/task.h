@@ -131,6 +131,8 @@ struct TaskRow {
   bool has_reference = false;  // runs without a model
   std::string_view quality;    // the figure that stands for the result where there is room for one only
   bool less_is_better = false;
+  std::string_view model_kind = "text, such as LLaDA or Dream";  // what a model for it must be a model of
+  std::string_view bundled_model = {};                           // the one that comes along for it, if any
   std::unique_ptr<Task> (*make)(const Params& params, const TaskSetup& setup);
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/suggest.h"
 
 namespace punt {
 namespace {
@@ -96,7 +97,7 @@ Compute ParseCompute(std::string_view name) {
     if (each == name) return compute;
     names.push_back(each);
   }
-  BadInput("unknown compute '{}'; valid: {}", name, fmt::join(names, ", "));
+  BadInput("unknown compute '{}'{}; valid: {}", name, DidYouMean(name, names), fmt::join(names, ", "));
 }
 
 LinearKernel ChooseKernel(Compute compute, ggml_type type, std::string_view name) {

@@ -21,6 +21,7 @@ class EsmTokenizer : public Tokenizer {
   std::vector<Token> Encode(std::string_view text) const override;
   std::string Decode(std::span<const Token> tokens) const override;
   std::string Piece(Token token) const override;
+  bool IsControl(Token token) const override { return keys_.IsControl(token); }
   std::vector<Token> Prefix() const override { return {cls_}; }
   std::vector<Token> Suffix() const override { return {eos_}; }
 

@@ -23,6 +23,7 @@ class LlamaTokenizer : public Tokenizer {
   std::vector<Token> Encode(std::string_view text) const override;
   std::string Decode(std::span<const Token> tokens) const override;
   std::string Piece(Token token) const override;
+  bool IsControl(Token token) const override { return keys_.IsControl(token); }
   std::vector<Token> Prefix() const override;
   std::vector<Token> Suffix() const override;
   std::vector<Token> EncodeChat(std::span<const ChatMessage> messages) const override;

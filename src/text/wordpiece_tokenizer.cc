@@ -36,7 +36,7 @@ bool IsSpace(char32_t code) {
 }
 
 /// What cleaning removes.
-bool IsControl(char32_t code) {
+bool IsControlCode(char32_t code) {
   if (code == '\t' || code == '\n' || code == '\r') return false;
   if (code == 0 || code == 0xfffd) return true;
   const auto category = Category(code);
@@ -95,7 +95,7 @@ void WordPieceTokenizer::AddToken(Token token) {
 std::u32string WordPieceTokenizer::Normalized(std::string_view text) const {
   std::u32string clean;
   for (char32_t code : CodePoints(text)) {
-    if (IsControl(code)) continue;
+    if (IsControlCode(code)) continue;
     const bool is_cjk = IsCjk(code);
     if (is_cjk) clean += U' ';
     clean += IsSpace(code) ? U' ' : code;

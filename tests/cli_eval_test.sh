@@ -17,7 +17,7 @@ refuses "task is required" eval
 refuses "unknown task 'nobody'; valid tasks: sudoku, stories, membrane" eval nobody $llada
 refuses "task sudoku has no key 'sise'; valid keys: size" eval sudoku:sise=4
 refuses "size must be one of 9, 6, 4, auto" eval sudoku:size=5
-refuses "--model is missing" eval sudoku
+refuses "--model is missing: task sudoku needs a model of sudoku boards, and the bundled sudoku is not there" eval sudoku
 refuses "unknown model 'nobody'" eval sudoku --model nobody
 refuses "unknown planner 'nobody'" eval sudoku --model $golden/llada --planner nobody
 refuses "--limit must be between 1 and" eval sudoku $llada --limit 0

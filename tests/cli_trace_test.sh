@@ -82,7 +82,7 @@ expect 2 generate --model $small --trace old.jsonl --window 99
   ulimit -f 1
   "$PUNT" generate --trace full.jsonl >/dev/null 2>err
 )
-[ $? -eq 1 ] && [ "$(cat err)" = "punt: cannot write full.jsonl" ] || fail "a full disk: $(cat err)"
+[ $? -eq 1 ] && [ "$(cat err)" = "punt: cannot write full.jsonl: File too large" ] || fail "a full disk: $(cat err)"
 [ ! -e full.jsonl ] && [ ! -e full.jsonl.partial ] || fail "a failed run left a trace"
 
 # ---- broken files: the line is named
@@ -112,7 +112,24 @@ expect 2 replay broken.jsonl
 expect 2 replay nowhere.jsonl
 [ "$err" = "punt: cannot read nowhere.jsonl: No such file or directory" ] || fail "missing: $err"
 expect 2 replay
-expect 1 replay .
+expect 2 replay .
+[ "$err" = "punt: . is a directory, not a trace" ] || fail "a folder: $err"
+
+# ---- a trace that ends in the middle of a run plays, and says so
+head -n -1 run.jsonl >cut.jsonl
+expect 0 replay cut.jsonl
+[ "$err" = "punt: note: cut.jsonl: run 0 has no end, the trace was cut short" ] || fail "cut short: $err"
+expect 0 replay run.jsonl
+[ -z "$err" ] || fail "a note on a whole trace: $err"
+
+# ---- traces of before wrote planners out; all are shown by what differs from the defaults
+head -n 1 run.jsonl | grep -q '"planner":"punt",' || fail "the planner in a trace: $(head -n 1 run.jsonl)"
+sed '1s/"planner":"punt"/"planner":"punt:epsilon=0.04,divergence=kl-base-new"/' run.jsonl >long.jsonl
+expect 0 replay long.jsonl
+head -n 1 out | grep -q '^punt | toy:markov' || fail "the title of an old trace: $(head -n 1 out)"
+sed '1s/"planner":"punt"/"planner":"theirs:a=1"/' run.jsonl >theirs.jsonl
+expect 0 replay theirs.jsonl
+head -n 1 out | grep -q '^theirs:a=1 | ' || fail "the title of a trace of others: $(head -n 1 out)"
 
 [ -z "$(find . -name '*.partial')" ] || fail "partial files were left behind"
 [ "$failures" -eq 0 ] || exit 1

@@ -79,7 +79,7 @@ int RunExactness(const ExactnessFlags& flags) {
   const std::string path = (std::filesystem::path(flags.out) / "exactness.jsonl").string();
   ResultLog log(path, fmt::format("exactness {} quick={} seeds={}", PUNT_VERSION, flags.quick, flags.seeds));
   ExactnessResults results = log.resumed();
-  if (!results.empty()) fmt::print(stderr, "going on after {} of {} measurements\n", results.size(), jobs.size());
+  if (!results.empty()) fmt::print(stderr, "punt: going on after {} of {} measurements\n", results.size(), jobs.size());
   const std::atomic<bool>& cancel = InstallInterruptHandlers();
   {
     ProgressLine progress(jobs.size() - std::min(jobs.size(), results.size()));
@@ -92,8 +92,8 @@ int RunExactness(const ExactnessFlags& flags) {
         &cancel);
   }
   if (WasInterrupted()) {
-    fmt::print(stderr, "interrupted; the same command goes on from {}\n", path);
-    return kInterruptedExit;
+    return SayInterrupted(fmt::format("after {} of {} measurements; the same command goes on from {}", results.size(),
+                                      jobs.size(), path));
   }
   WriteReport(flags, options, results);
   std::vector<std::pair<std::string, Measurement>> ordered;

@@ -48,17 +48,10 @@ std::string Measure(const StudySetup& setup, const StudyRun& run) {
   return OrderRunLine(order);
 }
 
-/// A trace names planners with every key; those at their defaults are of no interest.
+/// A trace may name planners with every key; those at their defaults are of no interest.
 std::string WithoutDefaults(const std::string& planner) {
   try {
-    const Spec spec = ParseSpec(planner);
-    const Spec defaults = ParseSpec(CanonicalPlannerSpec(spec.name));
-    std::string text = spec.name;
-    for (const auto& pair : spec.values) {
-      if (std::find(defaults.values.begin(), defaults.values.end(), pair) != defaults.values.end()) continue;
-      text += fmt::format("{}{}={}", text == spec.name ? ":" : ",", pair.first, pair.second);
-    }
-    return text;
+    return ShortPlannerSpec(planner);
   } catch (const Error&) {  // a planner that this version does not know
     return planner.empty() ? "unknown" : planner;
   }

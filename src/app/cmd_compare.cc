@@ -64,14 +64,15 @@ int Run(const CompareFlags& flags) {
     std::fflush(stdout);
   }
   if (flags.json) fmt::print("{}]\n", printed == 0 ? "[" : "");
-  return WasInterrupted() ? kInterruptedExit : 0;
+  if (printed == std::ssize(planners)) return 0;
+  return SayInterrupted(fmt::format("after {} of {} planners", printed, planners.size()));
 }
 
 }  // namespace
 
 Runner AddCompare(CLI::App& command) {
   const auto flags = std::make_shared<CompareFlags>();
-  command.add_option("--model", flags->model, "An exact toy model (see punt list models)")->capture_default_str();
+  command.add_option("-m,--model", flags->model, "An exact toy model (see punt list models)")->capture_default_str();
   flags->planners_option = command.add_option("--planners", flags->planners, "SPEC;SPEC;... (see punt list planners)");
   command.add_option("--score", flags->score, "Confidence score; default: the model's own");
   flags->proposal.AddTo(command);

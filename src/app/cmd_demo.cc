@@ -53,11 +53,8 @@ void Tell(const DemoFlags& flags, const EvalSetup& setup) {
   const std::unique_ptr<DenoiserSession> session = model.denoiser->NewSession(setup.session);
   const GenerateResult result = Generate(*session, Canvas(item.canvas, info.mask_token, info.vocab_size),
                                          MakeEvalRecipe(flags.eval, model, kLivePlanner, ""), company);
-  if (is_drawn) return;
-  for (const Glyph& glyph : Glyphs(setup.task->ResponseText(item, result.tokens))) {
-    fmt::print("{}", glyph.breaks_line ? "\n" : glyph.bytes);
-  }
-  fmt::print("\n");
+  if (is_drawn || result.stop == StopReason::kCancelled) return;  // half a story is masks for the most part
+  fmt::print("{}\n", SafeText(setup.task->ResponseText(item, result.tokens)));
 }
 
 /// The finding in words, from the figures of this run: the claim cannot outlive the facts.
@@ -77,7 +74,7 @@ int Run(const DemoFlags& flags) {
   const TaskRow& task = FindTask(flags.eval.task);
   EvalSetup setup = OpenEval(flags.eval);
   Tell(flags, setup);
-  if (WasInterrupted()) return kInterruptedExit;
+  if (WasInterrupted()) return SayInterrupted("in the first story");
   const std::vector<GridEntry> grid = DemoGrid();
   const BenchColumns columns = BenchColumnsOf(grid, false);
   fmt::print("\nThe same for {} {} and other planners. NFE counts all forward passes, tests too.\n{}\n", setup.count,
@@ -92,7 +89,7 @@ int Run(const DemoFlags& flags) {
     job.on_progress = show;
     const std::optional<BenchRow> row = MeasurePlanner(entry, job);
     show(setup.count);
-    if (!row) return kInterruptedExit;
+    if (!row) return SayInterrupted(fmt::format("at {}", entry.planner));
     fmt::print("{}\n", BenchLine(task, *row, columns));
     if (entry.planner == kOneByOne) reference = *row;
     if (entry.planner == kLivePlanner) punt = *row;
@@ -111,7 +108,8 @@ Runner AddDemo(CLI::App& command) {
   eval.limit = 1;
   eval.proposal.temperature = 0.7;
   eval.proposal.top_p = 0.9;
-  command.add_option("--model", eval.model, "Bundled model, GGUF file or Hugging Face folder")->capture_default_str();
+  command.add_option("-m,--model", eval.model, "Bundled model, GGUF file or Hugging Face folder")
+      ->capture_default_str();
   command.add_option("--judge", eval.judge, "Autoregressive GGUF model that judges texts; default: the bundled one");
   AddInteger(command, "--samples", eval.limit, 1, 10000, "Stories per planner in the table")->default_str("1");
   AddSeed(command, "--seed", eval.seed, "Seed of all random numbers");

@@ -172,7 +172,7 @@ Runner AddScore(CLI::App& command) {
   command.footer(Footer());
   command.add_option("task", flags->task, "What was asked (see below)")->required();
   command.add_option("--data", flags->data, "The benchmark's file");
-  command.add_option("--responses", flags->responses, "Responses, JSON lines");
+  command.add_option("--responses", flags->responses, "Responses, JSON lines; of proteins FASTA, too");
   command.add_option("--out", flags->out, "Folder of verdicts and summary, or a file .jsonl of verdicts");
   flags->protein.AddTo(command);
   command.add_flag("--json", flags->json, "Print the summary as JSON");

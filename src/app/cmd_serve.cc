@@ -159,7 +159,7 @@ Runner AddServe(CLI::App& command) {
   const auto flags = std::make_shared<ServeFlags>();
   constexpr std::int64_t kMillion = 1'000'000;
   command.footer(kFooter);
-  command.add_option("--model", flags->model,
+  command.add_option("-m,--model", flags->model,
                      "Bundled model, GGUF file, folder or toy:KIND,... (see punt list models)");
   command.add_option("--host", flags->host, "Address to listen on")->capture_default_str();
   AddInteger(command, "--port", flags->port, 0, 65535, "Port; 0: any that is free")->default_str("8080");

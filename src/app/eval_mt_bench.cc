@@ -124,7 +124,7 @@ int AnswerMtBench(const EvalFlags& flags, const MtBenchRun& run) {
   CanonicalPlannerSpec(run.planner);
   if (!flags.shots.empty()) BadInput("task mt-bench takes no shots");
   if (!flags.judge.empty()) BadInput("task mt-bench takes no judge: punt score mt-bench judges its answers");
-  if (flags.model.empty()) BadInput("--model is missing");
+  if (flags.model.empty()) BadInput("--model is missing: mt-bench needs a model that chats, such as LLaDA or Dream");
   const std::vector<MtBenchQuestion> questions = ReadQuestions(flags);
   const Model model = OpenModel(flags.model, {.compute = flags.compute, .device = flags.device});
   PrintWarnings(model.warnings);
@@ -141,9 +141,8 @@ int AnswerMtBench(const EvalFlags& flags, const MtBenchRun& run) {
     if (answered.contains(questions[i].id)) continue;
     const std::optional<std::string> line = respondent.Answer(i, questions[i]);
     if (!line) {
-      fmt::print(stderr, "punt: interrupted after {} of {} questions{}\n", i, questions.size(),
-                 folder ? "; the same command goes on from there" : "");
-      return kInterruptedExit;
+      return SayInterrupted(fmt::format("after {} of {} questions{}", i, questions.size(),
+                                        folder ? "; the same command goes on from there" : ""));
     }
     if (folder) folder->Add(*line);
     if (!folder) fmt::print("{}\n", *line);

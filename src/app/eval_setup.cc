@@ -31,6 +31,18 @@ std::size_t ItemCount(const EvalFlags& flags, const Task& task) {
 
 }  // namespace
 
+std::string ModelOf(const EvalFlags& flags) {
+  if (!flags.model.empty()) return flags.model;
+  const TaskRow& row = FindTask(flags.task);
+  const std::string bundled(row.bundled_model);
+  if (bundled.empty()) BadInput("--model is missing: task {} needs a model of {}", row.name, row.model_kind);
+  if (!std::filesystem::exists(LocateModel(bundled))) {
+    BadInput("--model is missing: task {} needs a model of {}, and the bundled {} is not there", row.name,
+             row.model_kind, bundled);
+  }
+  return bundled;
+}
+
 std::string FileIdentity(const std::string& path, bool is_large) {
   if (path.empty()) return "";
   if (!is_large) return fmt::format("{} ({:016x})", path, HashText(ReadDataFile(path)));
@@ -42,7 +54,10 @@ std::string FileIdentity(const std::string& path, bool is_large) {
 void EvalFlags::AddTo(CLI::App& command) {
   constexpr std::int64_t kInt = std::numeric_limits<int>::max();
   command.add_option("task", task, "name or name:key=value,... (see punt list tasks)")->required();
-  command.add_option("--model", model, "Bundled model, GGUF file, folder or toy:KIND,... (see punt list models)");
+  command.add_option(
+      "-m,--model", model,
+      "Bundled model, GGUF file, folder or toy:KIND,... (see punt list models); default: the bundled one "
+      "of sudoku, stories and membrane");
   command.add_option("--score", score, "Confidence score (see punt list scores); default: the model's own");
   proposal.AddTo(command);
   AddInteger(command, "--length", length, 1, kInt, "Positions to generate; default: the task's");

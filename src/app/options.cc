@@ -59,7 +59,8 @@ int ThreadCount(std::int64_t asked) {
 
 CLI::Option* AddInteger(CLI::App& command, const std::string& name, std::int64_t& value, std::int64_t min,
                         std::int64_t max, const std::string& help) {
-  const auto read = [&value, name, min, max](const std::string& text) { value = ParseInteger(text, name, min, max); };
+  const std::string last = name.substr(name.rfind(',') + 1);  // errors name the long form of "-n,--length"
+  const auto read = [&value, last, min, max](const std::string& text) { value = ParseInteger(text, last, min, max); };
   return command.add_option_function<std::string>(name, read, help)->type_name("N");
 }
 
@@ -105,6 +106,7 @@ void ProposalFlags::AddTo(CLI::App& command) {
 }
 
 ProposalOptions ProposalFlags::Options() const {
+  if (top_p == 0) BadInput("--top-p must be above 0 and at most 1, got 0");
   const ProposalOptions options{.convention = ParseConvention(convention),
                                 .temperature = temperature,
                                 .top_p = top_p,

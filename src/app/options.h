@@ -20,7 +20,8 @@ double ParseReal(std::string_view text, std::string_view name, double min, doubl
 /// 0 means all cores.
 int ThreadCount(std::int64_t asked);
 
-/// Declare an option that is stored in `value`, whose present content is the default.
+/// Declare an option that is stored in `value`, whose present content is the default. Names are "--length" or
+/// "-n,--length".
 CLI::Option* AddInteger(CLI::App& command, const std::string& name, std::int64_t& value, std::int64_t min,
                         std::int64_t max, const std::string& help);
 CLI::Option* AddReal(CLI::App& command, const std::string& name, double& value, double min, double max,

@@ -123,7 +123,7 @@ Configuration ConfigurationOf(const StudyFlags& flags, const StudySetup& setup, 
 
 void StudyFlags::AddTo(CLI::App& command) {
   constexpr std::int64_t kInt = std::numeric_limits<int>::max();
-  command.add_option("--model", model, "Bundled model, GGUF file, folder or toy:KIND,... (see punt list models)")
+  command.add_option("-m,--model", model, "Bundled model, GGUF file, folder or toy:KIND,... (see punt list models)")
       ->default_str("stories");
   grid.AddTo(command);
   command.add_option("--score", score, "Confidence score (see punt list scores); default: the model's own");
@@ -198,8 +198,8 @@ std::optional<StudyRecords> RunStudy(const StudyFlags& flags, const StudySetup& 
         continue;
       }
       ShowCount(count, count, "runs");
-      fmt::print(stderr, "punt: interrupted after {} of {} runs; the same command goes on from there\n",
-                 records.lines.size(), count);
+      SayInterrupted(
+          fmt::format("after {} of {} runs; the same command goes on from there", records.lines.size(), count));
       return std::nullopt;
     }
   }

@@ -43,7 +43,7 @@ refuses "unknown option -temperature of punt generate; did you mean --temperatur
 refuses "unknown option --jsn of punt list; did you mean --json? (see punt list --help)" list --jsn
 refuses "unknown option --quik of punt analyze error; did you mean --quick? (see punt analyze error --help)" \
   analyze error --quik
-refuses "unknown option --model of punt (see punt --help)" --model x generate
+refuses "unknown option --model of punt: options stand behind the command (see punt --help)" --model x generate
 refuses "unexpected argument 'b' of punt generate (see punt generate --help)" generate a b
 refuses "unexpected argument '--length' of punt generate; behind -- there are no options" generate a -- --length 4 --threads 1
 refuses "trace is required (see punt replay --help)" replay
@@ -240,7 +240,7 @@ if [ -w /dev/full ]; then
   for arguments in "list planners" --help --version "help generate"; do
     "$PUNT" $arguments >/dev/full 2>err
     [ $? -eq 1 ] || fail "a full disk went unnoticed by punt $arguments"
-    [ "$(cat err)" = "punt: cannot write the output: No space left on device" ] || fail "a full disk: $(cat err)"
+    [ "$(wc -l <err)" -eq 1 ] && grep -q '^punt: cannot write .*: No space left on device$' err || fail "a full disk: $(cat err)"
   done
 fi
 

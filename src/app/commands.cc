@@ -69,11 +69,15 @@ std::vector<const char*> WithoutHelpCommand(int argc, const char* const* argv) {
 
 /// The parser's own message for a wrong command would only say that one is required; and help is not asked of it.
 void RequireKnownCommand(const CLI::App& app, std::span<const char* const> arguments) {
-  if (arguments.size() < 2 || arguments[1][0] == '-') return;
-  for (const CommandRow& row : Commands()) {
-    if (arguments[1] == std::string_view(row.name)) return;
+  const std::string first = arguments[1];
+  if (first.starts_with('-')) {
+    if (app.get_option_no_throw(first) != nullptr) return;
+    BadInput("unknown option {} of punt: options stand behind the command (see punt --help)", first);
   }
-  BadInput("{}", UnknownCommand(app, "punt", arguments[1]));
+  for (const CommandRow& row : Commands()) {
+    if (first == row.name) return;
+  }
+  BadInput("{}", UnknownCommand(app, "punt", first));
 }
 
 int FlushOutput(int exit_code) {

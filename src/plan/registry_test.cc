@@ -90,7 +90,7 @@ TEST(Registry, ShortSaysOnlyWhatDiffersFromTheDefaults) {
   EXPECT_EQ(ShortPlannerSpec(CanonicalPlannerSpec("punt")), "punt");
   EXPECT_EQ(ShortPlannerSpec("top-k:k=1"), "top-k");
   EXPECT_EQ(ShortPlannerSpec("entropy-bound:unit=bits,gamma=0.10"), "entropy-bound:unit=bits");
-  EXPECT_EQ(ShortPlannerSpec("spacing:planner=(top-k:k=1)"), "spacing");
+  EXPECT_EQ(ShortPlannerSpec("hybrid:first=(top-k:k=1)"), "hybrid");
   EXPECT_EQ(ShortPlannerSpec("spacing:planner=(top-k:k=2)"), "spacing:planner=(top-k:k=2)");
   EXPECT_THROW(ShortPlannerSpec("top-k:k=0"), Error);
   EXPECT_THROW(ShortPlannerSpec("nobody"), Error);

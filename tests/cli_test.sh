@@ -50,7 +50,7 @@ refuses "trace is required (see punt replay --help)" replay
 refuses "unknown planner 'putn' (did you mean punt?); valid planners: punt, top-k" generate --planner putn
 refuses "unknown score 'margn' (did you mean margin?)" generate --score margn
 refuses "unknown cache 'setled' (did you mean settled?)" generate --cache setled
-refuses "unknown EOS policy 'forbidden' (did you mean forbid?)" generate --eos forbidden
+refuses "unknown EOS policy 'forbd' (did you mean forbid?)" generate --eos forbd
 refuses "got 'planers' (did you mean planners?)" list planers
 refuses "no such file: nosuch.gguf" generate --model nosuch.gguf
 refuses "no such file: folder/nosuch" generate --model folder/nosuch

@@ -45,7 +45,8 @@ void AddSampling(GenerateFlags& flags, CLI::App& command) {
   command.add_flag("--freeze-mask-ratio", flags.freeze_mask_ratio,
                    "Test passes keep their base's mask ratio (ESM-2's token dropout)");
   AddInteger(command, "--max-steps", flags.max_steps, 0, kBig, "Stop after so many steps (0: no limit)");
-  AddInteger(command, "--max-nfe", flags.max_nfe, 0, kBig, "Stop before exceeding so many forward passes (0: no limit)");
+  AddInteger(command, "--max-nfe", flags.max_nfe, 0, kBig,
+             "Stop before exceeding so many forward passes (0: no limit)");
   AddSeed(command, "--seed", flags.seed, "Seed of all random numbers");
   AddInteger(command, "--samples", flags.samples, 1, kMostSamples, "How many sequences")->default_str("1");
   AddSeed(command, "--first-sample", flags.first_sample, "Number of the first sequence");
@@ -85,7 +86,8 @@ void RequireConsistent(const GenerateFlags& flags) {
     BadInput("unknown format '{}'; valid: text, fasta", flags.protein.format);
   }
   if (flags.protein.is_fasta() && flags.json) BadInput("--format fasta and --json exclude each other");
-  if (flags.separator && flags.is_for_machines()) BadInput("--separator is for texts: not with --json or --format fasta");
+  if (flags.separator && flags.is_for_machines())
+    BadInput("--separator is for texts: not with --json or --format fasta");
   if (flags.protein.lengths.empty()) return;
   if (flags.length > 0) BadInput("--length and --lengths exclude each other");
   if (flags.infill) BadInput("--infill and --lengths exclude each other: the holes have lengths");

@@ -54,8 +54,8 @@ constexpr SettingRow kSettings[] = {
 
 // What else stands in a line: the result, which a repetition makes anew.
 constexpr std::string_view kResultKeys[] = {
-    "text",    "tokens", "prompt_tokens", "steps",  "nfe",     "row_passes", "tokens_per_forward",
-    "seconds", "stop",   "masked",        "version", "peak_memory_bytes"};
+    "text",   "tokens",  "prompt_tokens",    "steps", "nfe", "row_passes", "tokens_per_forward", "seconds", "stop",
+    "masked", "version", "peak_memory_bytes"};
 
 std::vector<std::string_view> AllKeys() {
   std::vector<std::string_view> keys(std::begin(kResultKeys), std::end(kResultKeys));

@@ -1,4 +1,5 @@
-// The settings of a run as JSON: `punt generate --json` writes them beside the result, `punt generate --from` reads them.
+// The settings of a run as JSON: `punt generate --json` writes them beside the result, `punt generate --from` reads
+// them.
 //
 // One table says which options decide a result and by which key they go. What only decides speed or what is shown
 // (threads, batches, views) is not among them. Values are read by the options themselves, so that a file and a command

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 
-
 namespace punt {
 namespace {
 
@@ -24,8 +23,8 @@ int NaiveDistance(std::string_view a, std::string_view b) {
   if (a.empty() || b.empty()) return static_cast<int>(a.size() + b.size());
   const std::string_view a1 = a.substr(0, a.size() - 1);
   const std::string_view b1 = b.substr(0, b.size() - 1);
-  int best = std::min({NaiveDistance(a1, b) + 1, NaiveDistance(a, b1) + 1,
-                       NaiveDistance(a1, b1) + (a.back() == b.back() ? 0 : 1)});
+  int best = std::min(
+      {NaiveDistance(a1, b) + 1, NaiveDistance(a, b1) + 1, NaiveDistance(a1, b1) + (a.back() == b.back() ? 0 : 1)});
   if (a.size() > 1 && b.size() > 1 && a.back() == b[b.size() - 2] && a[a.size() - 2] == b.back()) {
     best = std::min(best, NaiveDistance(a.substr(0, a.size() - 2), b.substr(0, b.size() - 2)) + 1);
   }

@@ -38,7 +38,7 @@ for cache in step step:tests=read settled:refresh=4 prefix dual; do
   accepts generate --model "$golden/llada" --threads 2 "the " --length 40 --window 20 --cache "$cache" --json
   [ "$(field tokens)" = "$tokens" ] || fail "two threads give another text with cache $cache"
 done
-refuses "unknown cache 'steps'; valid: none, step, settled, prefix, dual" $llada hi --cache steps
+refuses "unknown cache 'steps' (did you mean step?); valid: none, step, settled, prefix, dual" $llada hi --cache steps
 refuses "cache settled has no key 'every'; valid keys: refresh, tests" $llada hi --cache settled:every=2
 for cache in none step; do
   accepts $llada "the " --length 16 --samples 5 --batch 1 --cache $cache --trace alone.jsonl
@@ -58,7 +58,7 @@ accepts list models
 [[ $out == tiny* ]] || fail "list models does not begin with the bundled one: $out"
 accepts tokenize --model tiny hello
 accepts inspect tiny
-refuses "unknown model './tiny'; valid: tiny, a GGUF file" generate --model ./tiny
+refuses "no such file: ./tiny" generate --model ./tiny
 unset PUNT_MODELS_DIR
 
 # ---- holes, chat, guidance, proteins

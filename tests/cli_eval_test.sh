@@ -15,7 +15,7 @@ done
 # ---- wrong tasks and flags
 refuses "task is required" eval
 refuses "unknown task 'nobody'; valid tasks: sudoku, stories, membrane" eval nobody $llada
-refuses "task sudoku has no key 'sise'; valid keys: size" eval sudoku:sise=4
+refuses "task sudoku has no key 'sise' (did you mean size?); valid keys: size" eval sudoku:sise=4
 refuses "size must be one of 9, 6, 4, auto" eval sudoku:size=5
 refuses "--model is missing: task sudoku needs a model of sudoku boards, and the bundled sudoku is not there" eval sudoku
 refuses "unknown model 'nobody'" eval sudoku --model nobody

@@ -199,7 +199,7 @@ accepts generate --model $small --planner left-to-right --max-steps 5
 [ -z "$out" ] || fail "an unfinished text on the standard output: $out"
 [[ $err =~ ^"punt: stopped after 5 passes (step-limit) with 7 of 12 positions open:"$'\n'[a-d]{5}_{7}$ ]] || fail "note: $err"
 accepts generate --model $small --max-nfe 1 --planner punt
-[ -z "$out" ] && [ "$(wc -l <err)" -eq 1 ] || fail "masks alone are no text: $out $err"
+[ -z "$out" ] && [[ $err == "punt: stopped after 1 pass (nfe-limit) with "* ]] || fail "one pass: $out $err"
 accepts generate --model $small --planner left-to-right --max-steps 5 --json
 [ "$(field stop)" = '"step-limit"' ] && [ "$(field masked)" = 7 ] && [[ $(field text) =~ ^\"[a-d]{5}_{7}\"$ ]] ||
   fail "a stopped run in JSON: $out"

@@ -20,27 +20,31 @@
 
 PREFIX ?= /usr/local
 
-all: deps
+all: plan-build deps
 	@scripts/build release
+
+plan-%:
+	@scripts/say-plan $*
 
 deps:
 	@scripts/install-deps build
 
-demo: deps
+demo: plan-demo deps
 	@scripts/build release --target punt
 	@build/release/punt demo
 
-test: all
-	ctest --preset release
+test: plan-test deps
+	@scripts/build release
+	@scripts/run-tests release
 
 test-asan test-tsan: test-%: deps
 	@scripts/build $*
-	ctest --preset $*
+	@scripts/run-tests $*
 
 test-clang: deps
 	@scripts/install-deps lint
 	@scripts/build clang
-	ctest --preset clang
+	@scripts/run-tests clang
 
 test-training: all
 	training/test

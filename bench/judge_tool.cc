@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "analyze/confidence_json.h"
 #include "base/check.h"
 #include "eval/perplexity.h"
 #include "tool.h"
@@ -60,7 +61,7 @@ int Main(int argc, char** argv) {
   const Json result = {{"texts", texts.size()},
                        {"judge_tokens", tokens},
                        {"judge_perplexity", perplexity.value},
-                       {"judge_perplexity_ci95", {perplexity.ci95.low, perplexity.ci95.high}},
+                       {"judge_perplexity_ci95", IntervalJson(perplexity.ci95)},
                        {"judge_nll_per_token", nats->value}};
   fmt::print("{}\n", result.dump());
   return 0;

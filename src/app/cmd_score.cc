@@ -6,6 +6,7 @@
 #include <optional>
 #include <thread>
 
+#include "analyze/confidence_json.h"
 #include "app/command.h"
 #include "app/eval_report.h"
 #include "app/score_files.h"
@@ -36,8 +37,6 @@ struct ScoreCommand {
   MtBenchCommand mt_bench;
 };
 
-Json IntervalJson(const Interval& interval) { return Json::array({interval.low, interval.high}); }
-
 std::string SummaryJson(const ScoreCommand& command, const ScoreSummary& summary, int indent) {
   Json object = {{"task", command.task},
                  {"data", command.data},
@@ -48,7 +47,7 @@ std::string SummaryJson(const ScoreCommand& command, const ScoreSummary& summary
                  {"ci95", IntervalJson(summary.accuracy.ci95)}};
   for (const Figure& figure : summary.figures) {
     object[figure.name] = figure.value;
-    object[figure.name + "_ci95"] = IntervalJson(*figure.ci95);
+    object[figure.name + "_ci95"] = IntervalJson(figure.ci95);
   }
   object["notes"] = summary.notes;
   return object.dump(indent, ' ', false, Json::error_handler_t::replace);

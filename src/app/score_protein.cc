@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "analyze/confidence_json.h"
 #include "app/eval_report.h"
 #include "app/eval_setup.h"
 #include "app/terminal.h"
@@ -33,7 +34,7 @@ std::string ReportJson(const ProteinScoreCommand& command, const Report& report,
       {"task", kProteinTask}, {"data", command.data}, {"responses", command.responses}, {"items", report.proteins}};
   for (const Figure& figure : report.figures) {
     object[figure.name] = figure.value;
-    if (figure.ci95) object[figure.name + "_ci95"] = Json::array({figure.ci95->low, figure.ci95->high});
+    if (figure.is_estimate) object[figure.name + "_ci95"] = IntervalJson(figure.ci95);
   }
   object["notes"] = report.notes;
   object["configuration"] = Json::object();

@@ -89,7 +89,7 @@ class InfillTask : public Task {
       equal.push_back(record.verdict.at("equal_tokens"));
       tokens.push_back(record.verdict.at("tokens"));
     }
-    std::vector<Figure> figures = {FigureOf("token_accuracy", RatioOf(equal, tokens))};
+    std::vector<Figure> figures = {FigureOf("token_accuracy", RatioOf(equal, tokens, kShares))};
     AddPerplexity(records, "judge", figures);
     AddPerplexity(records, "original", figures);
     return figures;

@@ -137,7 +137,7 @@ class SudokuTask : public Task {
   std::vector<Figure> Summarise(std::span<const EvalRecord> records) const override {
     std::vector<double> valid;
     for (const EvalRecord& record : records) valid.push_back(record.verdict.at("valid_cells"));
-    return {FigureOf("valid_cells", MeanOf(valid))};
+    return {FigureOf("valid_cells", MeanOf(valid, kShares))};
   }
 
  private:

@@ -68,11 +68,12 @@ struct Figure {
   std::string name;
   double value = 0;
   std::optional<Interval> ci95 = {};
-  bool is_detail = false;  // for machines: left out of tables for people
+  bool is_detail = false;    // for machines: left out of tables for people
+  bool is_estimate = false;  // has an interval, given items enough
 };
 
 inline Figure FigureOf(std::string name, const Estimate& estimate) {
-  return {.name = std::move(name), .value = estimate.value, .ci95 = estimate.ci95};
+  return {.name = std::move(name), .value = estimate.value, .ci95 = estimate.ci95, .is_estimate = true};
 }
 
 /// The verdict that becomes the accuracy: 1 or 0.

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "app/bench_table.h"
 #include "app/command.h"
 #include "app/comparison.h"
 #include "app/options.h"
@@ -43,7 +44,7 @@ int Run(const CompareFlags& flags) {
                                   .seed = flags.seed,
                                   .threads = static_cast<int>(flags.threads)};
   const std::atomic<bool>& cancel = InstallInterruptHandlers();
-  const int width = PlannerWidth(planners);
+  const int width = PlannerWidth(planners, TableWidth());
   if (!flags.json) {
     fmt::print("{}\nMeans of {} samples; error in nats per sequence, exact.\n{}\n", model.name, flags.samples,
                TableHeader(width));

@@ -108,6 +108,8 @@ refuses "far.json: cases[0].input_ids[1] is 999" logits --model "$golden/llada" 
 echo '{"cases":[{"name":"a"}]}' >none.json
 refuses "none.json: cases[0]: input_ids is missing" logits --model "$golden/llada" --inputs none.json --out x.safetensors
 echo '{' >broken.json
+refuses "inputs.json: 'cases' is missing (its cases are those of ../llada/inputs.json); expected {\"cases\": [" \
+  logits --model "$golden/llada_bf16" --inputs "$golden/llada_bf16/inputs.json" --out x.safetensors
 refuses "broken.json: not JSON" logits --model "$golden/llada" --inputs broken.json --out x.safetensors
 [ ! -e x.safetensors ] || fail "a refused run left a file"
 

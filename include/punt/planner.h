@@ -122,4 +122,8 @@ std::shared_ptr<const Planner> MakePlanner(std::string_view spec);
 /// The spec with all defaults written out. Throws as MakePlanner does.
 std::string CanonicalPlannerSpec(std::string_view spec);
 
+/// The shortest spec of the same planner: only what differs from the defaults, for people and reports. Throws as
+/// MakePlanner does.
+std::string ShortPlannerSpec(std::string_view spec);
+
 }  // namespace punt

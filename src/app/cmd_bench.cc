@@ -66,7 +66,7 @@ class Output {
     configuration_ = SweepConfiguration(plan, setup);
     std::vector<GridEntry> grid;
     for (const SweepPoint& point : plan.points) grid.push_back(point.entry);
-    columns_ = BenchColumnsOf(grid, plan.axes.temperatures.size() > 1);
+    columns_ = BenchColumnsOf(grid, plan.axes.temperatures.size() > 1, TableWidth());
     if (flags.json) return;
     fmt::print("{}, {}: means of {} items\n{}\n{}\n", task_.name, report_.model, setup.count * plan.axes.seeds.size(),
                report_.sampling, BenchHeader(task_, columns_));

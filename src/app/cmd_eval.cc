@@ -8,6 +8,7 @@
 #include "app/eval_mt_bench.h"
 #include "app/eval_report.h"
 #include "app/eval_setup.h"
+#include "app/sweep_progress.h"
 #include "app/terminal.h"
 #include "base/check.h"
 #include "eval/mt_bench.h"
@@ -46,16 +47,16 @@ int Run(const EvalCommand& command) {
   EvalSetup setup = OpenEval(command.eval);
   EvalReport report{.task = std::string(FindTask(command.eval.task).name),
                     .model = setup.model ? setup.model->name : setup.judge,
-                    .planner = setup.model ? CanonicalPlannerSpec(command.planner) : "",
+                    .planner = setup.model ? ShortPlannerSpec(command.planner) : "",
                     .configuration = EvalConfiguration(command.eval, setup, command.planner, "")};
   std::optional<EvalLog> log;
   if (!command.out.empty()) log.emplace(command.out, report.configuration);
-  const auto show = [&](std::size_t done) { ShowCount(done, setup.count, "items"); };
+  SweepProgress progress(setup.count);
   EvalJob job = MakeEvalJob(command.eval, setup, command.planner, "");
   job.log = log ? &*log : nullptr;
-  job.on_progress = show;
+  job.on_progress = [&](std::size_t done) { progress.Show(done); };
   const std::vector<EvalRecord> records = RunItems(job);
-  show(setup.count);
+  progress.Clear();
   if (records.size() < setup.count) {
     fmt::print(stderr, "punt: interrupted after {} of {} items{}\n", records.size(), setup.count,
                log ? "; the same command goes on from there" : "");

@@ -82,8 +82,11 @@ std::vector<Case> ReadCases(const std::string& file, const Hyperparameters& hype
   if (!in) BadInput("cannot read '{}'", file);
   const nlohmann::json root = nlohmann::json::parse(in, nullptr, false);
   if (root.is_discarded()) BadInput("{}: not JSON", file);
-  if (!root.is_object() || !root.contains("cases") || !root["cases"].is_array())
-    BadInput("{}: 'cases' is missing", file);
+  if (!root.is_object() || !root.contains("cases") || !root["cases"].is_array()) {
+    const bool refers = root.is_object() && root.contains("see") && root["see"].is_string();
+    BadInput("{}: 'cases' is missing{}; expected {{\"cases\": [{{\"name\": \"a\", \"input_ids\": [1, 2, 3]}}, ...]}}",
+             file, refers ? fmt::format(" (its cases are those of {})", root["see"].get<std::string>()) : "");
+  }
   std::vector<Case> cases;
   for (const nlohmann::json& item : root["cases"]) {
     cases.push_back(ReadCase(item, fmt::format("{}: cases[{}]", file, cases.size()), hyper));

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "app/sweep_progress.h"
 #include "app/terminal.h"
 #include "base/check.h"
 #include "eval/continuation.h"
@@ -136,10 +137,12 @@ int AnswerMtBench(const EvalFlags& flags, const MtBenchRun& run) {
     });
   }
   Respondent respondent(flags, run, model);
+  SweepProgress progress(questions.size(), "questions");
   for (std::size_t i = 0; i < questions.size(); ++i) {
-    ShowCount(i, questions.size(), "questions");
     if (answered.contains(questions[i].id)) continue;
+    progress.Show(i);
     const std::optional<std::string> line = respondent.Answer(i, questions[i]);
+    if (!line || !folder) progress.Clear();
     if (!line) {
       fmt::print(stderr, "punt: interrupted after {} of {} questions{}\n", i, questions.size(),
                  folder ? "; the same command goes on from there" : "");
@@ -149,7 +152,7 @@ int AnswerMtBench(const EvalFlags& flags, const MtBenchRun& run) {
     if (!folder) fmt::print("{}\n", *line);
     std::fflush(stdout);
   }
-  ShowCount(questions.size(), questions.size(), "questions");
+  progress.Clear();
   if (!folder) return 0;
   const Json summary = {{"task", kMtBench}, {"model", model.name}, {"questions", questions.size()}};
   folder->Write("summary.json", summary.dump(2) + "\n");

@@ -72,6 +72,34 @@ std::unique_ptr<Task> MakeEvalTask(const EvalFlags& flags, const EvalSetup& setu
   return MakeTask(flags.task, task);
 }
 
+namespace {
+
+/// Letters and digits alone, in lower case: tokenizers differ in spaces, and some in case.
+std::string Letters(std::string_view text) {
+  std::string letters;
+  for (char c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c))) {
+      letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+  }
+  return letters;
+}
+
+/// A model of boards or of proteins runs on any canvas; what it writes is no text for a judge of texts.
+void RequireText(const Model& model, const TaskRow& task) {
+  if (!task.takes_judge || model.tokenizer == nullptr) return;
+  constexpr std::string_view kSentence = "Once upon a time";
+  std::string spelt;
+  try {
+    spelt = model.tokenizer->Decode(model.tokenizer->Encode(kSentence));
+  } catch (const Error&) {
+  }
+  if (Letters(spelt) == Letters(kSentence)) return;
+  BadInput("task {} needs a model of text; {} cannot spell '{}'", task.name, model.name, kSentence);
+}
+
+}  // namespace
+
 EvalSetup OpenEval(const EvalFlags& flags, const OpenOptions& options) {
   EvalSetup setup{.judge = JudgeOf(flags)};
   if (flags.model.empty() && setup.judge.empty() && FindTask(flags.task).takes_judge) {
@@ -80,6 +108,7 @@ EvalSetup OpenEval(const EvalFlags& flags, const OpenOptions& options) {
   if (!flags.model.empty()) {
     setup.model =
         OpenModel(flags.model, {.compute = flags.compute, .device = flags.device, .repack = options.generates});
+    RequireText(*setup.model, FindTask(flags.task));
     if (options.warns) PrintWarnings(setup.model->warnings);
     // A toy model's passes are too small to be shared out.
     setup.session = {.banned_tokens = BannedTokens(ParseEosPolicy(flags.eos), setup.model->denoiser->info()),

@@ -11,6 +11,7 @@
 #include "app/eval_setup.h"
 #include "app/event_list.h"
 #include "app/request.h"
+#include "app/sweep_progress.h"
 #include "app/terminal.h"
 #include "base/check.h"
 #include "eval/data_file.h"
@@ -179,6 +180,7 @@ std::optional<StudyRecords> RunStudy(const StudyFlags& flags, const StudySetup& 
   const std::atomic<bool>& cancel = InstallInterruptHandlers();
   const std::unique_ptr<DenoiserSession> session = setup.model.denoiser->NewSession(setup.session);
   const std::size_t count = setup.grid.size() * setup.samples;
+  SweepProgress progress(count, "runs");
   for (const GridEntry& entry : setup.grid) {
     const std::string name = fmt::format("{} {}", CanonicalPlannerSpec(entry.planner), entry.score);
     for (std::size_t sample = 0; sample < setup.samples; ++sample) {
@@ -187,7 +189,7 @@ std::optional<StudyRecords> RunStudy(const StudyFlags& flags, const StudySetup& 
         records.lines.push_back(found->second);
         continue;
       }
-      ShowCount(records.lines.size(), count, fmt::format("runs, {}", entry.planner));
+      progress.Show(records.lines.size());
       const StudyPrompt& prompt = setup.prompts[sample % setup.prompts.size()];
       EventList watcher;
       const GenerateResult result = Generate(*session, prompt.canvas, RecipeOf(flags, setup, entry, sample),
@@ -197,13 +199,13 @@ std::optional<StudyRecords> RunStudy(const StudyFlags& flags, const StudySetup& 
         records.folder->Add(records.lines.back());
         continue;
       }
-      ShowCount(count, count, "runs");
+      progress.Clear();
       fmt::print(stderr, "punt: interrupted after {} of {} runs; the same command goes on from there\n",
                  records.lines.size(), count);
       return std::nullopt;
     }
   }
-  ShowCount(count, count, "runs");
+  progress.Clear();
   return records;
 }
 

@@ -1,7 +1,7 @@
 // With whole degrees of freedom the distribution is a finite sum in the angle whose tangent is t / sqrt(degrees)
-// (Abramowitz and Stegun, 26.7.3 and 26.7.4), and grows with the angle: the reach is found by halving. From some hundreds
-// of degrees on the sum is long and the distribution nearly normal; Fisher's expansion of the quantile around the normal
-// one (26.7.5) is then as exact.
+// (Abramowitz and Stegun, 26.7.3 and 26.7.4), and grows with the angle: the reach is found by halving. From some
+// hundreds of degrees on the sum is long and the distribution nearly normal; Fisher's expansion of the quantile around
+// the normal one (26.7.5) is then as exact.
 //
 // Tested by: student_test.cc (a published table; the density, integrated; where the two methods meet).
 #include "analyze/student.h"

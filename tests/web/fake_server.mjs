@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 
 const WEB = new URL("../../web/", import.meta.url);
 const FIXTURES = new URL("fixtures/", import.meta.url);
-const TYPES = { html: "text/html; charset=utf-8", css: "text/css", js: "text/javascript", svg: "image/svg+xml" };
+const TYPES = { html: "text/html; charset=utf-8", css: "text/css", js: "text/javascript", svg: "image/svg+xml", jsonl: "application/jsonl" };
 
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
@@ -44,6 +44,7 @@ export class FakeServer {
 
   async #answer(request, response) {
     const { pathname } = new URL(request.url, "http://localhost");
+    if (pathname === "/tokenize") return this.#tokenize(request, response);
     if (request.method === "POST") return this.#generate(request, response, pathname);
     if (pathname === "/props") return this.#props(request, response);
     const name = pathname === "/" ? "index.html" : pathname.slice(1);
@@ -64,6 +65,15 @@ export class FakeServer {
     if (this.loading-- > 0) return refuse(response, 503, { message: "the model is being loaded" });
     response.writeHead(200, { "Content-Type": "application/json" });
     response.end(await readFile(new URL("props.json", FIXTURES)));
+  }
+
+  /** A token a word. */
+  async #tokenize(request, response) {
+    if (!this.#hasKey(request, response)) return;
+    const { content } = JSON.parse(await text(request));
+    const words = content.split(" ").filter((word) => word !== "");
+    response.writeHead(200, { "Content-Type": "application/json" });
+    response.end(JSON.stringify({ tokens: words.map((_, i) => i) }));
   }
 
   async #generate(request, response, pathname) {

@@ -49,8 +49,14 @@ export class Faces {
   /** Takes note of an end that has come; true when faces differ from now on. */
   update() {
     if (this.#ends !== null || !this.#recording.isFinished) return false;
-    this.#ends = this.#recording.outcome.cells.map((cell, i) => this.#text(cell, i));
+    this.freeze();
     return true;
+  }
+
+  /** Takes the last frame for the end, also of a run that was stopped; returns its faces. */
+  freeze() {
+    this.#ends = this.#recording.frames.at(-1).cells.map((cell, i) => this.#text(cell, i));
+    return this.#ends;
   }
 
   of(cell, position) {

@@ -81,7 +81,7 @@ function(punt_add_program)
   add_executable(punt ${PROJECT_SOURCE_DIR}/src/app/main.cc)
   target_include_directories(punt PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   target_compile_definitions(punt PRIVATE PUNT_VERSION="${PROJECT_VERSION}")
-  target_link_libraries(punt PRIVATE punt_app punt_serve punt_lib PkgConfig::httplib CURL::libcurl CLI11::CLI11 fmt::fmt)
+  target_link_libraries(punt PRIVATE punt_app punt_serve punt_lib punt_httplib CURL::libcurl CLI11::CLI11 fmt::fmt)
   punt_compile_settings(punt)
 endfunction()
 
@@ -105,7 +105,7 @@ function(punt_add_tests)
       target_link_libraries(${layer}_tests PRIVATE punt_app CLI11::CLI11 CURL::libcurl)
     endif()
     if(layer STREQUAL app OR layer STREQUAL serve)
-      target_link_libraries(${layer}_tests PRIVATE PkgConfig::httplib)
+      target_link_libraries(${layer}_tests PRIVATE punt_httplib)
     endif()
     punt_finish_test(${layer}_tests)
   endforeach()
@@ -169,6 +169,10 @@ function(punt_add_benchmarks)
   endforeach()
 endfunction()
 
+# What parses requests, of src/serve.
+set(PUNT_REQUEST_FILES api_error.cc chat_messages.cc completion_request.cc json_body.cc json_fields.cc prompt_list.cc
+    request_settings.cc)
+
 # libFuzzer targets fuzz/*_fuzz.cc; scripts/fuzz builds and runs them. clang only.
 function(punt_add_fuzzers)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
@@ -180,9 +184,9 @@ function(punt_add_fuzzers)
     get_filename_component(name ${fuzzer} NAME_WE)
     add_executable(${name} ${fuzzer})
     if(name MATCHES "^completion")
-      # What parses requests, without the sockets: those are the program's alone.
-      target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src/serve/api_error.cc
-        ${PROJECT_SOURCE_DIR}/src/serve/completion_request.cc ${PROJECT_SOURCE_DIR}/src/serve/json_body.cc)
+      # Without the sockets: those are the program's alone.
+      list(TRANSFORM PUNT_REQUEST_FILES PREPEND ${PROJECT_SOURCE_DIR}/src/serve/ OUTPUT_VARIABLE sources)
+      target_sources(${name} PRIVATE ${sources})
       punt_link_layers(${name} generate)
     else()
       punt_link_layers(${name} text)

@@ -20,7 +20,7 @@ if [ "$(ulimit -n)" != unlimited ] && [ "$(ulimit -n)" -lt $((wanted + 200)) ]; 
   echo "only $(ulimit -n) descriptors (ulimit -n): $wanted idle connections not tested"
   wanted=0
 fi
-start idle --model $model --max-connections $((wanted + 20))
+start idle --model $model --max-connections $((wanted + 20)) --max-per-address $((wanted + 20))
 before=$(descriptors)
 cat >idle.py <<'PYTHON'
 import os, socket, sys

@@ -57,14 +57,17 @@ TEST(ParseInfill, TakesTextApart) {
   EXPECT_EQ(parts[2].text, "c");
   EXPECT_EQ(parts[3].masks, 1);
   EXPECT_TRUE(ParseInfill("").empty());
-  EXPECT_EQ(ParseInfill("[mask]").front().text, "[mask]");
+  EXPECT_EQ(ParseInfill("[M[MASK:2]").front().text, "[M");
 }
 
 TEST(ParseInfill, RefusesBadHoles) {
   for (const char* bad : {"[MASK", "[MASK:", "[MASK:]", "[MASK:0]", "[MASK:-1]", "[MASK:x]", "[MASK:1e3]", "[MASKED]",
-                          "[MASK:99999999999999999999]"}) {
-    EXPECT_NE(ErrorOf([&] { ParseInfill(bad); }), "accepted") << bad;
+                          "[MASK:99999999999999999999]", "[mask]", "a[Mask:3]b", "a[mask:3]b[MASK:3]", "[MASK 3]"}) {
+    EXPECT_NE(ErrorOf([&] { ParseInfill(bad); }).find("hole"), std::string::npos) << bad;
   }
+  EXPECT_EQ(ErrorOf([] { ParseInfill("a [mask:3] b"); }), "a hole is written [MASK] or [MASK:n], got '[mask:3]'");
+  EXPECT_EQ(ErrorOf([] { ParseInfill("no holes"); }),
+            "--infill has no hole to fill; one of n tokens is written [MASK:n]");
 }
 
 class BuildCanvasTest : public testing::Test {
@@ -88,7 +91,7 @@ TEST_F(BuildCanvasTest, FillsTheModelByDefault) {
 
 TEST_F(BuildCanvasTest, OpensHoles) {
   EXPECT_EQ(BuildCanvas({.infill = "a[MASK:3]b"}, model_), (std::vector<Token>{0, mask_, mask_, mask_, 1}));
-  EXPECT_EQ(BuildCanvas({.infill = "abc"}, model_), (std::vector<Token>{0, 1, 2}));
+  EXPECT_EQ(BuildCanvas({.infill = "ab [MASK:2] [MASK:1] c"}, model_), (std::vector<Token>{0, 1, mask_, mask_, mask_, 2}));
   EXPECT_EQ(BuildCanvas({.infill = "[MASK:8]"}, model_), Masks(8));
 }
 

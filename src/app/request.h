@@ -28,7 +28,8 @@ struct InfillPart {
   int masks = 0;
 };
 
-/// "ab[MASK:12]cd" -> "ab", 12 masks, "cd". Throws Error on a hole without end or with a bad count.
+/// "ab[MASK:12]cd" -> "ab", 12 masks, "cd"; [MASK] is one mask. Throws Error when there is no hole, and on one that is
+/// misspelt, without end or with a bad count.
 std::vector<InfillPart> ParseInfill(std::string_view text);
 
 /// The tokens, masks included, between what the tokenizer puts before and behind a text. Throws Error when they do not

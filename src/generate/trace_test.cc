@@ -353,7 +353,7 @@ TEST(ReadTrace, AcceptsRemaskingAndStepsThatEndWithoutCommit) {
 
 class NumberTokenizer : public Tokenizer {
  public:
-  std::vector<Token> Encode(std::string_view) const override { return {}; }
+  std::vector<Token> Encode(std::string_view, const EncodeOptions&) const override { return {}; }
   std::string Decode(std::span<const Token>) const override { return ""; }
   std::string Piece(Token token) const override { return fmt::format("#{}", token); }
 };

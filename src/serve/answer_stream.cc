@@ -26,7 +26,9 @@ AnswerStream::AnswerStream(std::unique_ptr<Completion> completion, AnswerHead he
       include_usage_(request.include_usage),
       kind_(request.stream_kind),
       metrics_(metrics),
-      ending_(ending) {}
+      ending_(ending) {
+  head_.ignored = request.ignored;
+}
 
 double AnswerStream::Seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
@@ -107,11 +109,13 @@ std::string AnswerStream::Tail() {
 
 nlohmann::ordered_json AnswerStream::LogFields() const {
   const Usage usage = completion_->usage();
-  return {{"id", head_.id},
-          {"nfe", usage.nfe()},
-          {"steps", usage.steps},
-          {"tokens", usage.completion_tokens},
-          {"complete", is_done_ && !is_given_up_ && !is_out_of_time_}};
+  nlohmann::ordered_json fields = {{"id", head_.id},
+                                   {"nfe", usage.nfe()},
+                                   {"steps", usage.steps},
+                                   {"tokens", usage.completion_tokens},
+                                   {"complete", is_done_ && !is_given_up_ && !is_out_of_time_}};
+  if (!head_.ignored.empty()) fields["ignored"] = head_.ignored;
+  return fields;
 }
 
 }  // namespace punt

@@ -60,10 +60,10 @@ export class CanvasView {
     if (span.textContent !== text) span.textContent = text;
   }
 
-  /** In boxes of one size a mask needs no sign; a single letter needs no room. */
+  /** Cells of one size hold one letter. */
   #face(cell, position) {
     if (this.shape.kind === "text") return this.#faces.of(cell, position);
-    if (cell.state === "masked") return this.shape.kind === "board" ? "\u00a0" : "·";
+    if (cell.state === "masked") return "·";
     const piece = this.#recording.piece(cell.token);
     return isSpecial(piece) ? "∎" : [...piece.trim()].slice(0, 1).join("");
   }
@@ -71,7 +71,8 @@ export class CanvasView {
   #arrange(recording, frame, shape) {
     [this.#recording, this.#shape, this.#frame, this.#active] = [recording, shape, null, -1];
     this.#nameless.clear();
-    this.#order = shape?.cells ?? frame.cells.map((_, i) => i);
+    const isMark = (cell) => cell.state === "prompt" && isSpecial(recording.piece(cell.token));
+    this.#order = shape?.cells ?? frame.cells.flatMap((cell, i) => (isMark(cell) ? [] : [i]));
     this.#spans = new Map(this.#order.map((position) => [position, this.#option(position)]));
     const nodes = [...this.#spans.values()];
     this.list.className = `canvas ${this.shape.kind}${shape?.kind === "board" ? ` size-${shape.size}` : ""}`;
@@ -136,24 +137,16 @@ export class CanvasView {
     const last = this.#order.length - 1;
     const at = this.#order.indexOf(this.#active);
     const target = {
-      ArrowLeft: () => this.#visible(at - 1, -1),
-      ArrowRight: () => this.#visible(at + 1, 1),
+      ArrowLeft: () => this.#order[Math.max(0, at - 1)],
+      ArrowRight: () => this.#order[Math.min(last, at + 1)],
       ArrowUp: () => this.#neighbourLine(-1),
       ArrowDown: () => this.#neighbourLine(1),
-      Home: () => this.#visible(0, 1),
-      End: () => this.#visible(last, -1),
+      Home: () => this.#order[0],
+      End: () => this.#order[last],
     }[event.key];
     if (!target || last < 0 || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault();
     this.#activate(target());
-  }
-
-  /** The next position that shows anything, from place `at` of the order on; the active one when there is none. */
-  #visible(at, direction) {
-    for (let i = at; i >= 0 && i < this.#order.length; i += direction) {
-      if (this.#spans.get(this.#order[i]).textContent !== "") return this.#order[i];
-    }
-    return this.#active;
   }
 
   /** The position above or below, by where the browser put the tokens. */

@@ -20,7 +20,10 @@ const panels = new Panels(byId("panels"), {
   api,
   race: byId("race"),
   onError: showError,
-  onLoad: () => showExampleNote(null),
+  onLoad: () => {
+    ++showing;
+    showExampleNote(null);
+  },
   onDraw: () => legend.show(panels.states),
 });
 const isCalm = matchMedia("(prefers-reduced-motion: reduce)");
@@ -29,6 +32,7 @@ let hasBegun = false; // something is on the page, or on its way
 let example = null; // the recorded one that is shown
 let shownText = null; // the text whose room was asked for last
 let typing = 0;
+let showing = 0; // counts what was asked for: an example that arrives late is not wanted any more
 
 function showError(message) {
   byId("error").textContent = message;
@@ -99,9 +103,10 @@ async function follow(link) {
 }
 
 async function showExample(which) {
+  const ticket = ++showing;
   try {
     const recordings = await loadExample(which);
-    if (panels.isRunning) return;
+    if (ticket !== showing) return;
     panels.openRecorded(recordings, which.captions);
   } catch (error) {
     return showError(error.message);
@@ -132,6 +137,7 @@ function showExampleNote(note) {
 
 async function run({ isRepeat = false } = {}) {
   if (panels.isRunning || byId("run").disabled) return;
+  ++showing;
   await measure();
   const complaint = controls.complaint();
   showError(complaint);

@@ -161,7 +161,7 @@ int Run(const ServeFlags& flags) {
 
 constexpr const char* kFooter =
     R"(Answers POST /v1/chat/completions and /v1/completions as OpenAI's API does, streamed or not; a request may have an object
-"diffusion" with planner, score, window, cache, eos, top_k, max_nfe and stream. GET / is a page that shows the canvas
+"diffusion" with planner, score, window, cache, eos, top_k, max_nfe, infill and stream. GET / is a page that shows the canvas
 being filled. Keys: --api-key, --api-key-file (one a line) or $PUNT_API_KEY; without any everybody who reaches the port is
 served. SIGTERM and Ctrl-C finish what runs, at most --grace seconds. The log is JSON lines on the standard error.
 docs/serving.md has the details.

@@ -33,7 +33,7 @@ class Completion::Watcher : public Observer {
   Watcher(Completion& owner, int choice, const PromptCanvas& canvas)
       : owner_(owner),
         choice_(choice),
-        place_(canvas.place),
+        masks_(canvas.masks),
         text_(owner.model_, canvas.place, owner.request_.stop),
         tokens_(canvas.tokens),
         annotator_(*owner.model_.tokenizer, lines_) {
@@ -81,7 +81,7 @@ class Completion::Watcher : public Observer {
       tokens_[static_cast<std::size_t>(commit.positions[i])] = commit.tokens[i];
     }
     filled_ += static_cast<double>(commit.positions.size()) - static_cast<double>(commit.remasked.size());
-    const double progress = filled_ / static_cast<double>(place_.end - place_.begin);
+    const double progress = filled_ / static_cast<double>(masks_);
     if (may_take_back_ && owner_.request_.stream_kind == StreamKind::kSettled) return;
     if (owner_.request_.stream && owner_.request_.stream_kind == StreamKind::kSnapshots) {
       owner_.Put({.choice = choice_, .text = text_.Snapshot(tokens_), .progress = progress});
@@ -98,7 +98,7 @@ class Completion::Watcher : public Observer {
 
   Completion& owner_;
   int choice_;
-  TextPlace place_;
+  std::size_t masks_;
   GrowingText text_;
   std::vector<Token> tokens_;
   Lines lines_;
@@ -257,7 +257,8 @@ Usage Completion::usage() const {
   std::lock_guard lock(mutex_);
   for (const std::optional<ChoiceResult>& result : results_) {
     if (!result) continue;
-    usage.completion_tokens += result->text.tokens;
+    // The text of an infill tells what was given too.
+    usage.completion_tokens += request_.infill.empty() ? result->text.tokens : result->run.committed;
     usage.base_passes += result->run.counters.base_passes;
     usage.test_passes += result->run.counters.test_passes;
     usage.steps += result->run.steps;

@@ -102,6 +102,32 @@ StreamKind ReadStreamKind(const Json& object, const std::string& prefix) {
   RefuseField(prefix + "stream", "must be settled, snapshots or events");
 }
 
+/// ["Tom saw ", 3, ". He ran."]: texts, and numbers of positions between them.
+std::vector<CanvasPart> ReadInfill(const Json& body, const Json& object, bool chat) {
+  const Json* list = FindField(object, "infill");
+  if (list == nullptr) return {};
+  const std::string field = "diffusion.infill";
+  for (const char* other : {"prompt", "suffix", "max_tokens", "max_completion_tokens"}) {
+    if (chat || FindField(body, other) != nullptr) {
+      RefuseField(field, fmt::format("and {} exclude each other", chat ? "messages" : other));
+    }
+  }
+  if (!list->is_array()) RefuseField(field, "must be a list of texts and numbers of positions");
+  std::vector<CanvasPart> parts;
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    const Json& entry = (*list)[i];
+    const std::optional<std::int64_t> masks = WholeNumber(entry);
+    const bool is_text = entry.is_string() && !entry.get<std::string>().empty();
+    if (!is_text && (!masks || *masks < 1)) {
+      RefuseField(fmt::format("{}[{}]", field, i), "must be a text that is not empty, or a number of positions from 1");
+    }
+    parts.push_back(is_text ? CanvasPart{.text = entry.get<std::string>()} : CanvasPart{.masks = *masks});
+  }
+  const bool has_hole = std::any_of(parts.begin(), parts.end(), [](const CanvasPart& part) { return part.masks > 0; });
+  if (!has_hole) RefuseField(field, "has no positions to fill; they are numbers between the texts");
+  return parts;
+}
+
 void ReadDiffusion(const Json& body, const RequestLimits& limits, CompletionRequest& request) {
   const Json* object = FindField(body, "diffusion");
   request.max_nfe = limits.max_nfe;
@@ -110,12 +136,13 @@ void ReadDiffusion(const Json& body, const RequestLimits& limits, CompletionRequ
   const std::string prefix = "diffusion.";
   for (const auto& [key, value] : object->items()) {
     const bool is_known = key == "planner" || key == "score" || key == "eos" || key == "cache" || key == "window" ||
-                          key == "max_nfe" || key == "top_k" || key == "stream";
+                          key == "max_nfe" || key == "top_k" || key == "stream" || key == "infill";
     if (!is_known) {
       RefuseField(prefix + Shown(key),
-                  "is not known; valid: planner, score, eos, cache, window, max_nfe, top_k, stream");
+                  "is not known; valid: planner, score, eos, cache, window, max_nfe, top_k, stream, infill");
     }
   }
+  request.infill = ReadInfill(body, *object, request.chat);
   request.planner = SpecField(*object, "planner", prefix).value_or(request.planner);
   request.score = SpecField(*object, "score", prefix).value_or("");
   request.eos = SpecField(*object, "eos", prefix).value_or(request.eos);

@@ -36,6 +36,14 @@ struct Prompt {
   friend bool operator==(const Prompt&, const Prompt&) = default;
 };
 
+/// A stretch of a canvas: a given text, or positions to fill.
+struct CanvasPart {
+  std::string text;
+  std::int64_t masks = 0;  // 0: it is a text
+
+  friend bool operator==(const CanvasPart&, const CanvasPart&) = default;
+};
+
 /// A seed is 64 bits; negative numbers are taken for their complement, and told as they were given.
 struct RequestSeed {
   std::uint64_t bits = 0;
@@ -59,6 +67,7 @@ struct CompletionRequest {
   StreamKind stream_kind = StreamKind::kSettled;
 
   // The object `diffusion`.
+  std::vector<CanvasPart> infill;  // not empty: the whole canvas, instead of prompts, suffix and max_tokens
   std::string planner = "punt";
   std::string score;  // empty: the model's own
   std::string eos = "none";

@@ -160,6 +160,23 @@ TEST(CompletionRequest, TheSettingsOfDiffusion) {
 }
 
 /// One that is parsed without trouble may be too deep to be copied, by recursion, on the stack of a thread.
+TEST(CompletionRequest, AnInfillIsTextsAndNumbersOfPositions) {
+  const auto request = ParseCompletion(R"({"diffusion": {"infill": ["ab", 3, "c", 2.0]}})", false, {});
+  const std::vector<CanvasPart> parts = {{.text = "ab"}, {.masks = 3}, {.text = "c"}, {.masks = 2}};
+  EXPECT_EQ(request.infill, parts);
+  for (const char* wrong : {R"("ab")", "[]", R"(["ab"])", "{}", "3"}) {
+    EXPECT_EQ(Refused(std::string(R"({"diffusion": {"infill": )") + wrong + "}}"), "diffusion.infill") << wrong;
+  }
+  for (const char* wrong : {"0", "-1", "1.5", "true", "null", "[]", R"("")"}) {
+    EXPECT_EQ(Refused(std::string(R"({"diffusion": {"infill": [1, )") + wrong + "]}}"), "diffusion.infill[1]") << wrong;
+  }
+  for (const char* other : {R"("prompt": "a")", R"("suffix": "a")", R"("max_tokens": 4)"}) {
+    EXPECT_EQ(Refused(std::string("{") + other + R"(, "diffusion": {"infill": [1]}})"), "diffusion.infill") << other;
+  }
+  EXPECT_EQ(Refused(R"({"messages": [{"role": "user", "content": "a"}], "diffusion": {"infill": [1]}})", true),
+            "diffusion.infill");
+}
+
 TEST(CompletionRequest, DepthIsLimited) {
   const auto nested = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
   for (std::size_t depth : {std::size_t{65}, std::size_t{400'000}}) {

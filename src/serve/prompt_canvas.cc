@@ -78,12 +78,41 @@ PromptCanvas BuildCanvas(const CompletionRequest& request, std::vector<Token> be
   canvas.place.end = canvas.place.begin + static_cast<std::size_t>(length);
   canvas.tokens.resize(canvas.place.end, model.denoiser->info().mask_token);
   canvas.tokens.insert(canvas.tokens.end(), behind.begin(), behind.end());
+  canvas.masks = static_cast<std::size_t>(length);
+  return canvas;
+}
+
+/// The text of the completion is the whole canvas then, what is given included.
+PromptCanvas InfillCanvas(const CompletionRequest& request, const Model& model) {
+  const std::vector<CanvasPart>& parts = request.infill;
+  const std::vector<Token> end = model.tokenizer->Suffix();
+  PromptCanvas canvas{.tokens = model.tokenizer->Prefix()};
+  canvas.place.begin = canvas.tokens.size();
+  const std::int64_t too_many = model.denoiser->info().max_length + 1;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::int64_t masks = std::min(parts[i].masks, too_many);
+    const EncodeOptions edges{.behind_hole = i > 0 && parts[i - 1].masks > 0,
+                              .before_hole = i + 1 < parts.size() && parts[i + 1].masks > 0};
+    InField("diffusion.infill", [&] {
+      if (masks == 0) AppendText(parts[i].text, "the text", model, canvas.tokens, edges);
+      RequireFit(canvas.tokens.size() + end.size(), masks, model);  // before so many masks are stored
+    });
+    canvas.tokens.resize(canvas.tokens.size() + static_cast<std::size_t>(masks), model.denoiser->info().mask_token);
+    canvas.masks += static_cast<std::size_t>(masks);
+  }
+  if (static_cast<std::int64_t>(canvas.masks) > request.token_limit) {
+    RefuseField("diffusion.infill", fmt::format("has {} positions to fill; {} are the limit", canvas.masks,
+                                                request.token_limit));
+  }
+  canvas.place.end = canvas.tokens.size();
+  canvas.tokens.insert(canvas.tokens.end(), end.begin(), end.end());
   return canvas;
 }
 
 }  // namespace
 
 std::vector<PromptCanvas> BuildCanvases(const CompletionRequest& request, const Model& model) {
+  if (!request.infill.empty()) return {InfillCanvas(request, model)};
   if (request.chat) return {BuildCanvas(request, ChatPrompt(request, model), "messages", model)};
   std::vector<PromptCanvas> canvases;
   for (std::size_t i = 0; i < request.prompts.size(); ++i) {

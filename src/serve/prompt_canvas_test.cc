@@ -72,6 +72,44 @@ TEST_F(PromptCanvasTest, TokensAreTakenAsTheyAre) {
   EXPECT_EQ(Refused({.prompts = {{.text = "a"}, {.tokens = {{1, mask}}}}}), "prompt[1]");
 }
 
+TEST_F(PromptCanvasTest, HolesStandWhereTheListSays) {
+  const Token mask = model_.denoiser->info().mask_token;
+  const auto canvas = Build({.infill = {{.text = "ab"}, {.masks = 3}, {.text = "c"}, {.masks = 1}, {.masks = 1}}})[0];
+  std::vector<Token> expected = model_.tokenizer->Encode("ab");
+  expected.insert(expected.end(), 3, mask);
+  expected.push_back(model_.tokenizer->Encode("c")[0]);
+  expected.insert(expected.end(), 2, mask);
+  EXPECT_EQ(canvas.tokens, expected);
+  EXPECT_EQ(canvas.masks, 5u);
+  EXPECT_EQ(canvas.given(), 3u);
+  EXPECT_EQ(canvas.place.begin, 0u);
+  EXPECT_EQ(canvas.place.end, expected.size());
+  EXPECT_EQ(Refused({.infill = {{.text = "ab"}, {.masks = kLength - 2}}}), "");
+  EXPECT_EQ(Refused({.infill = {{.text = "ab"}, {.masks = kLength - 1}}}), "diffusion.infill");
+  EXPECT_EQ(Refused({.infill = {{.masks = INT64_MAX}, {.masks = INT64_MAX}}}), "diffusion.infill");
+  EXPECT_EQ(Refused({.token_limit = 3, .infill = {{.masks = 4}}}), "diffusion.infill");
+  EXPECT_EQ(Refused({.infill = {{.text = "Z"}, {.masks = 1}}}), "diffusion.infill");
+}
+
+/// A row's label ends with a blank that is part of its token, whether a digit or a hole follows.
+TEST_F(PromptCanvasTest, ABoardOfSudokuIsTheBoardThatTheModelKnows) {
+  const Model sudoku = OpenModel(PUNT_SOURCE_DIR "/models/sudoku.gguf");
+  std::vector<CanvasPart> parts;
+  std::string full;
+  for (int row = 0; row < 9; ++row) {
+    const std::string label = std::string("\n") + static_cast<char>('A' + row) + " ";
+    parts.insert(parts.end(), {{.text = label}, {.masks = 1}, {.text = "2345678"}, {.masks = 1}});
+    full += label + "123456789";
+  }
+  const auto canvas = BuildCanvases({.infill = parts}, sudoku)[0];
+  std::vector<Token> expected = sudoku.tokenizer->Prefix();
+  for (Token token : sudoku.tokenizer->Encode(full)) {
+    const std::string piece = sudoku.tokenizer->Piece(token);
+    expected.push_back(piece == "1" || piece == "9" ? sudoku.denoiser->info().mask_token : token);
+  }
+  EXPECT_EQ(canvas.tokens, expected);
+}
+
 TEST_F(PromptCanvasTest, CopiesOfAPromptAreFurtherSamplesOfIt) {
   const auto canvases = Build({.prompts = {{.text = "a"}, {.text = "b"}, {.text = "a"}, {.tokens = {{0}}}, {.text = "b"}},
                                .choices = 2});

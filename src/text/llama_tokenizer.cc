@@ -172,17 +172,16 @@ void LlamaTokenizer::EncodePlain(std::string_view text, const EncodeOptions& opt
 
 std::vector<Token> LlamaTokenizer::Encode(std::string_view text, const EncodeOptions& options) const {
   RequireUtf8(text);
-  EncodeOptions edges = options;
-  if (options.before_hole && text.ends_with(' ')) {
-    text.remove_suffix(1);
-    edges.before_hole = false;  // white space before another space ends as it does at the end of a text
-  }
   std::vector<Token> tokens;
   const auto encode = [&](std::string_view plain) {
-    EncodeOptions own = edges;
-    own.behind_hole = edges.behind_hole && plain.data() == text.data();
-    own.before_hole = edges.before_hole && plain.data() + plain.size() == text.data() + text.size();
-    EncodePlain(plain, own, tokens);
+    EncodeOptions own = options;
+    own.behind_hole = options.behind_hole && plain.data() == text.data();
+    own.before_hole = options.before_hole && plain.data() + plain.size() == text.data() + text.size();
+    if (own.before_hole && plain.ends_with(' ')) {  // the hole's, unless it is the end of an added word
+      plain.remove_suffix(1);
+      own.before_hole = false;  // white space before another space ends as it does at the end of a text
+    }
+    if (!plain.empty()) EncodePlain(plain, own, tokens);
   };
   const SpecialTokens& apart = options.specials ? specials_ : added_words_;
   apart.Split(text, encode, [&](Token token) { tokens.push_back(token); });

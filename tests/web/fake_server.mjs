@@ -20,7 +20,8 @@ export class FakeServer {
   running = 0;
   mostRunning = 0;
 
-  constructor({ delay = 0, hold = null, key = null, loading = 0 } = {}) {
+  constructor({ delay = 0, hold = null, key = null, loading = 0, model = null } = {}) {
+    this.model = model; // a name instead of that of the recorded properties
     this.delay = delay; // milliseconds between events
     this.hold = hold; // {event, count}: behind the so-manieth event of a kind generations wait for release()
     this.released = new Promise((resolve) => (this.release = resolve));
@@ -64,7 +65,9 @@ export class FakeServer {
     if (!this.#hasKey(request, response)) return;
     if (this.loading-- > 0) return refuse(response, 503, { message: "the model is being loaded" });
     response.writeHead(200, { "Content-Type": "application/json" });
-    response.end(await readFile(new URL("props.json", FIXTURES)));
+    const props = JSON.parse(await readFile(new URL("props.json", FIXTURES), "utf8"));
+    if (this.model !== null) props.model = { ...props.model, name: this.model, has_chat_template: false };
+    response.end(JSON.stringify(props));
   }
 
   /** A token a word. */
@@ -80,7 +83,7 @@ export class FakeServer {
     if (!this.#hasKey(request, response)) return;
     const body = JSON.parse(await text(request));
     this.requests.push({ pathname, ...body });
-    const prompt = body.prompt ?? body.messages[0].content;
+    const prompt = body.prompt ?? body.messages?.[0].content ?? "";
     if (prompt.startsWith("fail:400")) {
       return refuse(response, 400, { message: "temperature must be at least 0", param: "temperature" });
     }

@@ -13,7 +13,7 @@ const server = serve(MODEL);
 const { served } = server;
 
 served("every file of web/ is there, under a policy", async () => {
-  const files = (await readdir(WEB)).filter((name) => /\.(html|css|js|svg)$/.test(name));
+  const files = (await readdir(WEB)).filter((name) => /\.(html|css|js|svg|jsonl)$/.test(name));
   assert.ok(files.length > 10);
   for (const name of files) {
     const response = await fetch(server.url + name);

@@ -58,7 +58,7 @@ served("a prompt is typed, and the canvas is watched while it fills", async () =
   });
   await page.locator("#prompt").pressSequentially("Once upon a time");
   await page.keyboard.press("Control+Enter");
-  await page.waitForFunction(() => document.querySelector("#status").textContent.includes("48 forward passes"));
+  await page.waitForFunction(() => document.querySelector("#status").textContent.includes("48 passes of the model"));
   await settled(page);
   const between = (await page.evaluate(() => [...window.seen])).filter((masked) => masked > 0 && masked < 48);
   assert.ok(between.length >= 3, `seen with ${between} masks`);
@@ -87,7 +87,7 @@ served("the slider goes through the steps of the trace, by keys too", async () =
   }
   await page.keyboard.press("End");
   await settled(page);
-  assert.equal(await where(page), "end (full)");
+  assert.equal(await where(page), "done");
   assert.equal(await cells(page, "masked").count(), 0);
   assert.deepEqual(complaints, []);
 });
@@ -126,7 +126,7 @@ served("a trace that was saved is loaded into a new page, and shows the same at 
   const fresh = await openAt(server.url);
   await ready(fresh.page);
   await panel(fresh.page).locator(".file").setInputFiles(trace.path);
-  await fresh.page.waitForFunction(() => document.querySelector("h2").textContent === "Run A: punt");
+  await fresh.page.waitForFunction(() => document.querySelector("h2").textContent === "punt");
   for (let step = 0; step <= steps + 1; ++step) {
     for (const one of [page, fresh.page]) await slideTo(one, step);
     const shown = (one) => panel(one).locator(".canvas").innerHTML();

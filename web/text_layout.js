@@ -2,7 +2,8 @@
 
 /**
  * Texts of positions -> per position a list of {row, column, from, to}: its letters from..to (code points) stand
- * there. Lines break at blanks, which then take no room, and at line breaks; a word longer than a line is cut.
+ * there. Lines break at line breaks and at blanks, of which those that no longer fit take no room; a word longer than a
+ * line is cut.
  */
 export function layOut(texts, columns) {
   const letters = texts.flatMap((text, position) => [...text].map((letter, i) => ({ letter, position, i })));

@@ -162,7 +162,7 @@ void LlamaTokenizer::EncodePlain(std::string_view text, const EncodeOptions& opt
     if (!sentence_piece_->Encode((has_space ? " " : "") + normalized, tokens)) NoTokens(text);
     return;
   }
-  if (!options.before_hole || !IsSpace(LastCharacter(normalized))) return EncodeWords(normalized, tokens);
+  if (!options.before_hole || !IsWhiteSpace(LastCharacter(normalized))) return EncodeWords(normalized, tokens);
   // Nothing else begins in the middle of white space: a word that takes none of it ends it here as the hole does.
   constexpr const char* kWord = "0";
   EncodeWords(normalized + kWord, tokens);

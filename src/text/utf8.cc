@@ -80,7 +80,7 @@ void AppendUtf8(char32_t code, std::string& text) {
   text.append(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(count));
 }
 
-bool IsSpace(char32_t code) {
+bool IsWhiteSpace(char32_t code) {
   if (code == ' ' || (code >= '\t' && code <= '\r') || code == 0x85) return true;
   const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(code));
   return category == UTF8PROC_CATEGORY_ZS || category == UTF8PROC_CATEGORY_ZL || category == UTF8PROC_CATEGORY_ZP;

@@ -22,7 +22,7 @@ std::u32string CodePoints(std::string_view text);
 void AppendUtf8(char32_t code, std::string& text);
 
 /// Unicode's white space: \s of the patterns that split texts into words.
-bool IsSpace(char32_t code);
+bool IsWhiteSpace(char32_t code);
 
 /// Canonical composition of valid UTF-8. Time in proportion to the text, but for a sort of each run of accents.
 std::string Nfc(std::string_view text);

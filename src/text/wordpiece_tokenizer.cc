@@ -93,7 +93,7 @@ std::u32string WordPieceTokenizer::Normalized(std::string_view text) const {
     if (IsControl(code)) continue;
     const bool is_cjk = IsCjk(code);
     if (is_cjk) clean += U' ';
-    clean += IsSpace(code) ? U' ' : code;
+    clean += IsWhiteSpace(code) ? U' ' : code;
     if (is_cjk) clean += U' ';
   }
   if (options_.strip_accents) {
@@ -144,7 +144,7 @@ void WordPieceTokenizer::EncodePlain(std::string_view text, bool goes_on, std::v
   };
   for (std::size_t i = 0; i < all.size(); ++i) {
     const bool is_punctuation = IsPunctuation(all[i]);
-    if (!is_punctuation && !IsSpace(all[i])) continue;
+    if (!is_punctuation && !IsWhiteSpace(all[i])) continue;
     end_word(i);
     begin = i + 1;
     if (is_punctuation) EncodeWord(all.substr(i, 1), tokens);

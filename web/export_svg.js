@@ -145,20 +145,23 @@ function textDrawing(recording) {
   const ends = faces.freeze();
   const { places, rows } = layOut(ends, TEXT_COLUMNS);
   const mark = (position, cell) => {
-    const stands = cell.state === "earlier" || cell.state === "accepted";
-    const face = stands ? fitAll(faces.of(cell, position), ends[position]) : faces.of(cell, position);
+    const face = !isOpen(cell) ? fitAll(faces.of(cell, position), ends[position]) : faces.of(cell, position);
     const letters = [...face];
     let path = "";
     let text = "";
     for (const { row, column, from, to } of places[position]) {
       const [x, y] = [column * LETTER, row * LINE];
-      path += box(x, y + 3, (to - from) * LETTER, LINE - 6);
+      path += box(x, y + 3, (to - from) * LETTER - (isOpen(cell) ? 1 : 0), LINE - 6); // masks are seen apart
       text += line(letters.slice(from, to).join(""), x, y + 19);
     }
     return { path, text };
   };
   const columns = Math.max(1, ...places.flat().map(({ column, from, to }) => column + to - from));
   return { positions: ends.keys(), mark, width: round(columns * LETTER), height: rows * LINE, over: "" };
+}
+
+function isOpen(cell) {
+  return cell.state !== "earlier" && cell.state !== "accepted";
 }
 
 /** A token that was taken back may have been longer than what stands there in the end. */

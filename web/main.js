@@ -78,13 +78,12 @@ async function begin() {
   hasBegun = true;
   const link = fromHash(location.hash);
   const linked = exampleOf(link.example);
-  if (linked) return showExample(linked);
-  if (Object.keys(link).length > 0) return follow(link);
+  if (!linked && Object.keys(link).length > 0) return follow(link);
   const first = firstExample(controls.kind);
-  fill(first);
+  fill(linked?.kind === controls.kind ? linked : first);
   byId("prompt").focus({ preventScroll: true });
-  byId("prompt").select();
-  await showExample(first);
+  if (controls.kind === "text") byId("prompt").select();
+  await showExample(linked ?? first);
 }
 
 /** An example's settings, all of them for the model it was made with, only its text for others. */

@@ -222,6 +222,8 @@ test("two planners race: equal passes at every moment, the finish is a full canv
   const { page, complaints } = await open({ ...moving, hash: "#example=race" });
   await shown(page, "stories");
   assert.equal(await page.locator(".panel").count(), 2);
+  assert.equal(await page.inputValue("#prompt"), "One day, a little dog named Max"); // Run does the same live
+  assert.ok(await page.isChecked("#compare"));
   await page.waitForFunction(() => document.querySelectorAll(".panel .play")[1].textContent === "Pause");
   const passes = (index) => page.locator(".lane .result").nth(index).textContent();
   await page.selectOption("#speed", "4");

@@ -101,8 +101,8 @@ PromptCanvas InfillCanvas(const CompletionRequest& request, const Model& model) 
     canvas.masks += static_cast<std::size_t>(masks);
   }
   if (static_cast<std::int64_t>(canvas.masks) > request.token_limit) {
-    RefuseField("diffusion.infill", fmt::format("has {} positions to fill; {} are the limit", canvas.masks,
-                                                request.token_limit));
+    RefuseField("diffusion.infill",
+                fmt::format("has {} positions to fill; {} are the limit", canvas.masks, request.token_limit));
   }
   canvas.place.end = canvas.tokens.size();
   canvas.tokens.insert(canvas.tokens.end(), end.begin(), end.end());

@@ -7,7 +7,8 @@
 #   make test-tsan   the tests under ThreadSanitizer
 #   make test-clang  the tests, built with clang
 #   make test-training  the tests of training/, in an environment from PyPI (6 GB)
-#   make test-clients   the openai packages of PyPI and npm against punt serve
+#   make test-clients   openai (Python, JavaScript, in a page), LangChain and litellm against punt serve
+#   make test-nginx     what attackers send to punt serve, through nginx (a package of Debian)
 #   make test-lm-eval   lm-evaluation-harness against punt serve, in an environment from PyPI (800 MB)
 #   make lint        check formatting
 #   make fuzz        a minute of libFuzzer on every parser of outside bytes
@@ -16,31 +17,35 @@
 #   make bench-llama forward passes and generations against llama.cpp's (long)
 #   make exactness   regenerate docs/exactness.md and its pictures (several minutes)
 #   make install     install to PREFIX (default /usr/local)
-.PHONY: all demo test test-asan test-tsan test-clang test-training test-clients test-lm-eval lint tidy fuzz format bench bench-llama exactness install deps clean
+.PHONY: all demo test test-asan test-tsan test-clang test-training test-clients test-nginx test-lm-eval lint tidy fuzz format bench bench-llama exactness install deps clean
 
 PREFIX ?= /usr/local
 
-all: deps
+all: plan-build deps
 	@scripts/build release
+
+plan-%:
+	@scripts/say-plan $*
 
 deps:
 	@scripts/install-deps build
 
-demo: deps
+demo: plan-demo deps
 	@scripts/build release --target punt
 	@build/release/punt demo
 
-test: all
-	ctest --preset release
+test: plan-test deps
+	@scripts/build release
+	@scripts/run-tests release
 
 test-asan test-tsan: test-%: deps
 	@scripts/build $*
-	ctest --preset $*
+	@scripts/run-tests $*
 
 test-clang: deps
 	@scripts/install-deps lint
 	@scripts/build clang
-	ctest --preset clang
+	@scripts/run-tests clang
 
 test-training: all
 	training/test
@@ -48,6 +53,10 @@ test-training: all
 test-clients: all
 	@scripts/install-deps clients
 	scripts/test-clients
+
+test-nginx: all
+	@scripts/install-deps slow
+	scripts/test-nginx
 
 test-lm-eval: all
 	@scripts/install-deps clients

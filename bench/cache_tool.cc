@@ -23,10 +23,10 @@
 #include <iterator>
 #include <map>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/check.h"
+#include "base/processors.h"
 #include "generate/step.h"
 #include "punt/model.h"
 #include "punt/random.h"
@@ -43,7 +43,7 @@ struct Flags {
   std::string planner = "punt";
   std::string caches = "step step:tests=read";
   int repeats = 3;
-  int threads = static_cast<int>(std::thread::hardware_concurrency());
+  int threads = UsableProcessors();
   std::string compute = "auto";
   double temperature = 0.7;
   double top_p = 0.9;

@@ -74,7 +74,7 @@ std::string FlagOf(const std::string& flags, const std::string& name) {
   return "";
 }
 
-double MeanOfPasses(const std::vector<double>& passes) { return MeanOf(passes).value; }
+double MeanOfPasses(const std::vector<double>& passes) { return MeanOf(passes, kNotNegative).value; }
 
 std::optional<Estimate> PerplexityOf(const Row& row) {
   const std::optional<Estimate> nats = NatsPerToken(row.judged);
@@ -85,7 +85,7 @@ std::optional<Estimate> PerplexityOf(const Row& row) {
 std::string ShownPerplexity(const Row& row) {
   const std::optional<Estimate> perplexity = PerplexityOf(row);
   if (!perplexity) return "";
-  return WithInterval(perplexity->value, row.judged.size() > 1 ? std::optional(perplexity->ci95) : std::nullopt);
+  return WithInterval(*perplexity);
 }
 
 std::string GenerateTable(const std::vector<Row>& rows) {
@@ -225,7 +225,7 @@ std::string GenerateSvg(const std::vector<Row>& rows) {
         .y = perplexity->value,
         .label = fmt::format("{}: {} s, perplexity {}", row.name, Number(time.median), ShownPerplexity(row)),
         .hollow = FlagOf(row.flags, "--compute") == "int8"};
-    if (row.judged.size() > 1) point.range = PlotRange{perplexity->ci95.low, perplexity->ci95.high};
+    if (perplexity->ci95) point.range = PlotRange{perplexity->ci95->low, perplexity->ci95->high};
     series.points.push_back(std::move(point));
   }
   if (panel.series.empty()) return "";

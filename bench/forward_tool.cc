@@ -17,11 +17,11 @@
 #include <memory>
 #include <numeric>
 #include <string>
-#include <thread>
 #include <tuple>
 #include <vector>
 
 #include "base/check.h"
+#include "base/processors.h"
 #include "model/model_files.h"
 #include "model/network.h"
 #include "model/network_runner.h"
@@ -112,8 +112,7 @@ int Main(int argc, char** argv) {
   arguments.resize(6);
   const auto& [model, rows_list, threads_text, repeats_text, device, layout] =
       std::tie(arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
-  const int threads =
-      threads_text.empty() ? static_cast<int>(std::thread::hardware_concurrency()) : std::stoi(threads_text);
+  const int threads = threads_text.empty() ? UsableProcessors() : std::stoi(threads_text);
   const int repeats = repeats_text.empty() ? 3 : std::stoi(repeats_text);
   std::vector<Way> ways;
   for (const std::string& name : computes) {

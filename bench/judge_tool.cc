@@ -11,10 +11,11 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "analyze/confidence_json.h"
 #include "base/check.h"
+#include "base/processors.h"
 #include "eval/perplexity.h"
 #include "tool.h"
 
@@ -46,7 +47,7 @@ std::vector<std::string> ReadTexts(const std::string& path) {
 int Main(int argc, char** argv) {
   if (argc < 2 || argc > 4) BadInput("usage: judge_tool JUDGE.gguf [FILE [THREADS]]");
   const std::vector<std::string> texts = ReadTexts(argc > 2 ? argv[2] : "-");
-  const int threads = argc > 3 ? std::stoi(argv[3]) : static_cast<int>(std::thread::hardware_concurrency());
+  const int threads = argc > 3 ? std::stoi(argv[3]) : UsableProcessors();
   TextJudge judge(argv[1], threads);
   std::vector<Likelihood> judged;
   std::int64_t tokens = 0;
@@ -60,7 +61,7 @@ int Main(int argc, char** argv) {
   const Json result = {{"texts", texts.size()},
                        {"judge_tokens", tokens},
                        {"judge_perplexity", perplexity.value},
-                       {"judge_perplexity_ci95", {perplexity.ci95.low, perplexity.ci95.high}},
+                       {"judge_perplexity_ci95", IntervalJson(perplexity.ci95)},
                        {"judge_nll_per_token", nats->value}};
   fmt::print("{}\n", result.dump());
   return 0;

@@ -8,8 +8,8 @@
 
 #include <cmath>
 #include <memory>
-#include <thread>
 
+#include "base/processors.h"
 #include "base/thread_pool.h"
 #include "denoise/row_kernels.h"
 #include "punt/generator.h"
@@ -117,7 +117,7 @@ BENCHMARK(BM_PuntStep)
     ->ArgNames({"threads", "temperature_x10"})
     ->Args({1, 0})
     ->Args({1, 7})
-    ->Args({static_cast<int>(std::thread::hardware_concurrency()), 7})
+    ->Args({UsableProcessors(), 7})
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 

@@ -9,10 +9,10 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/check.h"
+#include "base/processors.h"
 #include "model/convert.h"
 #include "tool.h"
 #include "weights/weight_source.h"
@@ -164,7 +164,7 @@ class RandomSource : public WeightSource {
 int Main(int argc, char** argv) {
   if (argc != 4) BadInput("usage: random_model_tool 60m|1b|8b TYPE OUT.gguf");
   const RandomSource source(FindShape(argv[1]));
-  const auto threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  const auto threads = UsableProcessors();
   const ConvertResult result = Convert(source, argv[3], {.type = argv[2], .threads = threads});
   fmt::print("{}: {} tensors, {:.2f}e9 parameters, {:.2f} GB\n", argv[3], result.tensors,
              static_cast<double>(result.parameters) * 1e-9, static_cast<double>(result.bytes_out) * 1e-9);

@@ -81,13 +81,35 @@ function(punt_add_program)
   add_executable(punt ${PROJECT_SOURCE_DIR}/src/app/main.cc)
   target_include_directories(punt PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   target_compile_definitions(punt PRIVATE PUNT_VERSION="${PROJECT_VERSION}")
-  target_link_libraries(punt PRIVATE punt_app punt_serve punt_lib PkgConfig::httplib CURL::libcurl CLI11::CLI11 fmt::fmt)
+  target_link_libraries(punt PRIVATE punt_app punt_serve punt_lib punt_httplib CURL::libcurl CLI11::CLI11 fmt::fmt)
   punt_compile_settings(punt)
 endfunction()
+
+# Instruction sets that punt's own kernels are compiled for, best first: names of PUNT_ISA.
+set(PUNT_LEVELS portable)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(PUNT_LEVELS avx512 avx2 sse4 ssse3 portable)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  set(PUNT_LEVELS neon)
+endif()
+
+# Tests of what these kernels compute, whole networks included. They run once more for every instruction set, all of a
+# program's in one go. Sanitized builds do not: levels differ in registers, which sanitizers do not look at, and the tests
+# of kernels go through all of them by themselves.
+set(PUNT_LEVEL_TESTS
+  src/model/attention_kernels_test.cc src/model/linear_kernels_test.cc src/model/linear_test.cc
+  src/model/layer_states_test.cc src/model/odd_heads_test.cc src/model/parity_test.cc src/model/quantised_test.cc
+  src/denoise/neural_cache_test.cc src/denoise/neural_denoiser_test.cc src/denoise/neural_session_test.cc
+  src/denoise/row_kernels_test.cc
+  tests/neural_twin_test.cc tests/row_twin_test.cc tests/session_twin_test.cc)
 
 # One test program per folder that has *_test.cc files; every TEST in it is a ctest of its own.
 function(punt_add_tests)
   include(GoogleTest)
+  add_library(punt_test_main OBJECT ${PROJECT_SOURCE_DIR}/tests/test_main.cc)
+  target_include_directories(punt_test_main PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(punt_test_main PRIVATE GTest::gtest fmt::fmt)
+  punt_compile_settings(punt_test_main)
   # g++ 12 sees uninitialised members inside std::regex when it is instrumented.
   set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/rules_test.cc
     ${PROJECT_SOURCE_DIR}/src/weights/hf_folder_test.cc ${PROJECT_SOURCE_DIR}/src/eval/ifeval_checks_test.cc
@@ -105,9 +127,10 @@ function(punt_add_tests)
       target_link_libraries(${layer}_tests PRIVATE punt_app CLI11::CLI11 CURL::libcurl)
     endif()
     if(layer STREQUAL app OR layer STREQUAL serve)
-      target_link_libraries(${layer}_tests PRIVATE PkgConfig::httplib)
+      target_link_libraries(${layer}_tests PRIVATE punt_httplib)
     endif()
     punt_finish_test(${layer}_tests)
+    punt_add_level_tests(${layer}_tests src/${layer})
   endforeach()
 
   file(GLOB tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*_test.cc)
@@ -115,32 +138,73 @@ function(punt_add_tests)
     add_executable(system_tests ${tests})
     punt_link_layers(system_tests eval)
     punt_finish_test(system_tests)
+    punt_add_level_tests(system_tests tests)
   endif()
   if(NOT PUNT_BUILD_PROGRAM)
     return()
   endif()
 
-  # Shell tests get the program, the source and the build folder in their environment.
+  # Scripts get the program, the source and the build folder in their environment.
   file(GLOB scripts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*_test.sh)
+  find_program(PUNT_PYTHON python3)
+  if(PUNT_PYTHON)
+    file(GLOB python_scripts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*_test.py)
+    list(APPEND scripts ${python_scripts})
+  endif()
   if(PUNT_SANITIZE)
-    # Its commands are those of the other tests, on whole models: minutes of arithmetic that tell sanitizers nothing new.
-    list(FILTER scripts EXCLUDE REGEX "/readme_test\\.sh$")
+    # Those that parse what others wrote, and the server. The others go over the same code with more arithmetic: minutes
+    # that tell sanitizers nothing new.
+    list(FILTER scripts INCLUDE REGEX
+      "/(cli|cli_convert|cli_tokenize|cli_trace|cli_serve|cli_serve_faults|cli_score|serve_attacks)_test\\.(sh|py)$")
   endif()
   if(PUNT_SANITIZE STREQUAL thread)
-    list(FILTER scripts INCLUDE REGEX "/cli_serve_test\\.sh$")  # the command with threads of its own making
+    list(FILTER scripts INCLUDE REGEX "/(cli_serve_test\\.sh|serve_attacks_test\\.py)$")  # the command with threads of its own making
   endif()
+  string(REPLACE ";" " " PUNT_LEVELS_TEXT "${PUNT_LEVELS}")
   foreach(script IN LISTS scripts)
     get_filename_component(name ${script} NAME_WE)
-    add_test(NAME ${name} COMMAND bash ${script})
+    set(shell bash)
+    if(script MATCHES "\\.py$")
+      set(shell ${PUNT_PYTHON})
+    endif()
+    add_test(NAME ${name} COMMAND ${shell} ${script})
     set_tests_properties(${name} PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77 ENVIRONMENT
-      "PUNT=$<TARGET_FILE:punt>;PUNT_SOURCE_DIR=${PROJECT_SOURCE_DIR};PUNT_BUILD_DIR=${PROJECT_BINARY_DIR};PUNT_SANITIZE=${PUNT_SANITIZE};PUNT_CXX=${CMAKE_CXX_COMPILER}")
+      "PUNT=$<TARGET_FILE:punt>;PUNT_SOURCE_DIR=${PROJECT_SOURCE_DIR};PUNT_BUILD_DIR=${PROJECT_BINARY_DIR};PUNT_SANITIZE=${PUNT_SANITIZE};PUNT_CXX=${CMAKE_CXX_COMPILER};PUNT_LEVELS=${PUNT_LEVELS_TEXT}")
   endforeach()
 endfunction()
 
 function(punt_finish_test target)
   target_compile_definitions(${target} PRIVATE PUNT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  target_link_libraries(${target} PRIVATE GTest::gtest GTest::gtest_main)
+  target_link_libraries(${target} PRIVATE GTest::gtest punt_test_main)
   gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
+endfunction()
+
+# The tests of PUNT_LEVEL_TESTS that are in `target`, whose sources are in `folder`, for each instruction set: ctests
+# isa_<name>_<target>. Where the processor has no such instructions, they count as skipped.
+function(punt_add_level_tests target folder)
+  set(filter "")
+  foreach(file IN LISTS PUNT_LEVEL_TESTS)
+    get_filename_component(path ${file} DIRECTORY)
+    if(NOT path STREQUAL folder)
+      continue()
+    endif()
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${file})
+    file(STRINGS ${PROJECT_SOURCE_DIR}/${file} tests REGEX "^(TYPED_)?TEST(_[FP])?\\(")
+    foreach(test IN LISTS tests)
+      string(REGEX REPLACE "^[A-Z_]+\\(([A-Za-z0-9_]+),.*" "\\1" suite "${test}")
+      list(APPEND filter "${suite}.*" "${suite}/*" "*/${suite}.*")
+    endforeach()
+  endforeach()
+  if(NOT filter OR PUNT_SANITIZE)
+    return()
+  endif()
+  list(REMOVE_DUPLICATES filter)
+  string(REPLACE ";" ":" filter "${filter}")
+  foreach(level IN LISTS PUNT_LEVELS)
+    add_test(NAME isa_${level}_${target} COMMAND ${target} --gtest_brief=1 --gtest_filter=${filter})
+    set_tests_properties(isa_${level}_${target} PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77 ENVIRONMENT
+                         "PUNT_ISA=${level}")
+  endforeach()
 endfunction()
 
 function(punt_add_benchmarks)
@@ -169,6 +233,10 @@ function(punt_add_benchmarks)
   endforeach()
 endfunction()
 
+# What parses requests, of src/serve.
+set(PUNT_REQUEST_FILES api_error.cc chat_messages.cc completion_request.cc json_body.cc json_fields.cc prompt_list.cc
+    request_settings.cc)
+
 # libFuzzer targets fuzz/*_fuzz.cc; scripts/fuzz builds and runs them. clang only.
 function(punt_add_fuzzers)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
@@ -180,10 +248,14 @@ function(punt_add_fuzzers)
     get_filename_component(name ${fuzzer} NAME_WE)
     add_executable(${name} ${fuzzer})
     if(name MATCHES "^completion")
-      # What parses requests, without the sockets: those are the program's alone.
-      target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src/serve/api_error.cc
-        ${PROJECT_SOURCE_DIR}/src/serve/completion_request.cc ${PROJECT_SOURCE_DIR}/src/serve/json_body.cc)
+      # Without the sockets: those are the program's alone.
+      list(TRANSFORM PUNT_REQUEST_FILES PREPEND ${PROJECT_SOURCE_DIR}/src/serve/ OUTPUT_VARIABLE sources)
+      target_sources(${name} PRIVATE ${sources})
       punt_link_layers(${name} generate)
+    elseif(name MATCHES "^request_head")
+      target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src/serve/api_error.cc
+        ${PROJECT_SOURCE_DIR}/src/serve/request_head.cc)
+      punt_link_layers(${name} base)
     else()
       punt_link_layers(${name} text)
     endif()

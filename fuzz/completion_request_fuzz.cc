@@ -10,7 +10,8 @@
 
 namespace {
 
-constexpr punt::RequestLimits kLimits{.max_tokens = 100, .max_choices = 4, .max_nfe = 50};
+constexpr punt::RequestLimits kLimits{
+    .max_tokens = 100, .max_choices = 4, .max_prompts = 5, .max_sequences = 12, .max_nfe = 50};
 
 void Require(bool condition) {
   if (!condition) std::abort();
@@ -21,6 +22,10 @@ void Parse(std::string_view body, bool chat) {
     const punt::CompletionRequest request = punt::ParseCompletion(body, chat, kLimits);
     Require(!request.max_tokens || (*request.max_tokens >= 1 && *request.max_tokens <= kLimits.max_tokens));
     Require(request.choices >= 1 && request.choices <= kLimits.max_choices);
+    const auto prompts = static_cast<std::int64_t>(request.prompts.size());
+    Require(prompts >= 1 && prompts <= kLimits.max_prompts && prompts * request.choices <= kLimits.max_sequences);
+    for (const punt::Prompt& prompt : request.prompts) Require(!prompt.tokens || !prompt.tokens->empty());
+    for (const std::string& name : request.ignored) Require(name.size() < 80);
     Require(request.max_nfe >= 1 && request.max_nfe <= kLimits.max_nfe);
     Require(request.window >= 0 && request.proposal.top_k >= 0);
     Require(request.proposal.temperature >= 0 && request.proposal.temperature <= 10);

@@ -47,13 +47,13 @@ for line in '| cpu | a processor |' '| threads | 2 |' '| command | `bench/compar
   '| 60m q8_0 | 64 | punt exact | 2 | 0.25 | 0.375 | 256 | 4.00 | 5.33 |' \
   '| llama.cpp, 256 steps |  |  |  |  | 1 | 256 |  | 20 | 20 | 1.00 | 1.00 | 2.72 |' \
   '| llama.cpp, 64 steps |  |  |  |  | 1 | 64 |  | 5 | 5 | 4.00 | 4.00 | 7.39 |' \
-  '| fast | `punt:epsilon=0.16` | 32 | step | int8 | 2 | 85 | 4200 | 2 | 3 | 10.00 | 6.67 | 7.39 [' \
+  '| fast | `punt:epsilon=0.16` | 32 | step | int8 | 2 | 85 | 4200 | 2 | 3 | 10.00 | 6.67 | 7.39 |' \
   '| 1b f16 | llama.cpp | 1 | 5 | 5 | 1.00 | 1.00 | 1280 | 640 | 320 |' \
   '| 1b f16 | punt auto | 1 | 4 | 4 | 1.25 | 1.25 | 1024 | 512 | 256 |' '![generate.svg](generate.svg)'; do
   shows report/report.md "$line"
 done
 [[ $out == *"| 60m q8_0 | 64 | punt exact |"* ]] && [[ $out != *"a processor"* ]] || fail "tables on the output: $out"
-for name in 'llama.cpp' 'punt: punt+step' 'fast: 3 s, perplexity 7.39 ['; do
+for name in 'llama.cpp' 'punt: punt+step' 'fast: 3 s, perplexity 7.39'; do
   shows report/generate.svg "$name"
 done
 for name in '60m q8_0' 'punt exact, 64 rows: 256 tokens/s'; do shows report/forward.svg "$name"; done

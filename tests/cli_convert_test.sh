@@ -46,7 +46,7 @@ refuses "unknown type 'q9'; valid types: keep" convert "$golden/llada" x.gguf --
 refuses "importance matrix" convert "$golden/llada" x.gguf --type iq2_xxs
 refuses "must end in .gguf" convert "$golden/llada" x.bin
 refuses "the output is the input" convert one.gguf one.gguf
-refuses "--threads" convert "$golden/llada" x.gguf --threads 0
+refuses "--threads" convert "$golden/llada" x.gguf --threads -1
 printf 'GGUG' >bad.gguf
 refuses "bad.gguf" inspect bad.gguf
 head -c 2000 llada.gguf >short.gguf

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Networks on the command line: generate, logits, devices, on the shipped fixtures. $PUNT is the program under test.
-# One thread throughout: tests run side by side, and threads that wait for each other by spinning would get in the way.
+# One thread throughout: tests run side by side.
 
 source "$PUNT_SOURCE_DIR/tests/cli_testing.sh"
 golden=$PUNT_SOURCE_DIR/tests/golden
@@ -38,7 +38,7 @@ for cache in step step:tests=read settled:refresh=4 prefix dual; do
   accepts generate --model "$golden/llada" --threads 2 "the " --length 40 --window 20 --cache "$cache" --json
   [ "$(field tokens)" = "$tokens" ] || fail "two threads give another text with cache $cache"
 done
-refuses "unknown cache 'steps'; valid: none, step, settled, prefix, dual" $llada hi --cache steps
+refuses "unknown cache 'steps' (did you mean step?); valid: none, step, settled, prefix, dual" $llada hi --cache steps
 refuses "cache settled has no key 'every'; valid keys: refresh, tests" $llada hi --cache settled:every=2
 for cache in none step; do
   accepts $llada "the " --length 16 --samples 5 --batch 1 --cache $cache --trace alone.jsonl
@@ -58,7 +58,7 @@ accepts list models
 [[ $out == tiny* ]] || fail "list models does not begin with the bundled one: $out"
 accepts tokenize --model tiny hello
 accepts inspect tiny
-refuses "unknown model './tiny'; valid: tiny, a GGUF file" generate --model ./tiny
+refuses "no such file: ./tiny" generate --model ./tiny
 unset PUNT_MODELS_DIR
 
 # ---- holes, chat, guidance, proteins
@@ -76,7 +76,29 @@ accepts generate --model "$golden/esm2" --threads 1 MKV --length 20 --freeze-mas
 accepts generate --model "$golden/bert" --threads 1 --infill "hello [MASK:2] world" --json
 [[ $(field tokens) == '[101,'*',102]' ]] || fail "BERT's ends are missing: $out"
 refuses "esm2 has no chat template; leave --chat out" generate --model "$golden/esm2" --chat MK --length 4
-refuses "a message holds a mask" generate --model "$golden/llada" --chat "Say <|mdm_mask|> again" --length 4
+accepts generate --model "$golden/llada" --threads 1 --chat "Say <|mdm_mask|> again<|eot_id|>" --length 4 --json
+[[ $(field tokens) != *314* && $(field tokens) == *318,316* && $(field tokens) != *318*318* ]] \
+  || fail "special tokens of a message: $out"
+accepts tokenize --model "$golden/llada" "<|mdm_mask|>"
+[ "$out" = 314 ] || fail "punt tokenize reads special tokens: $out"
+
+# ---- holes in texts: no space is a token beside them
+stories=$golden/../../models/stories.gguf
+accepts generate --model "$stories" --infill "Tom found a [MASK:6]. He gave it to his mom." --temperature 0 --threads 1 --json
+[[ $out != *"  "* && $out != *" ."* ]] || fail "stray spaces around a hole: $out"
+out=$("$PUNT" generate --model "$stories" "a [MASK:3] b" --length 1 --threads 1 2>&1) || fail "a hole in a prompt: $out"
+[[ $out == *"'[MASK' in the prompt is text; holes are written [MASK:n] in --infill"* ]] || fail "no word about it: $out"
+
+# ---- letters of proteins: lower case is read as upper case, others are named
+accepts generate --model "$golden/esm2" --threads 1 mkv --length 20
+[[ $out =~ ^MKV[ACDEFGHIKLMNPQRSTVWY]{20}$ ]] || fail "lower case: $out"
+accepts generate --model "$golden/esm2" --threads 1 "MK V
+L" --length 5
+[[ $out =~ ^MKVL.{5}$ ]] || fail "white space in a sequence: $out"
+refuses "'1' at position 5 is none of the letters" generate --model "$golden/esm2" --threads 1 "MKV 123" --length 20
+refuses "'*' at position 4 is none of the letters" generate --model "$golden/esm2" --threads 1 "mkv*" --length 20
+refuses "'*' at position 3 is none of the letters" generate --model "$golden/esm2" --threads 1 --format fasta --infill "MK*[MASK:3]"
+refuses "'<' at position 3 is none of the letters" generate --model "$golden/esm2" --threads 1 "MK<mask>" --length 20
 
 # ---- limits name both numbers; unknown devices and models are named
 refuses "2 given tokens and 500 positions to generate exceed the 128" $llada hi --length 500
@@ -108,6 +130,8 @@ refuses "far.json: cases[0].input_ids[1] is 999" logits --model "$golden/llada" 
 echo '{"cases":[{"name":"a"}]}' >none.json
 refuses "none.json: cases[0]: input_ids is missing" logits --model "$golden/llada" --inputs none.json --out x.safetensors
 echo '{' >broken.json
+refuses "inputs.json: 'cases' is missing (its cases are those of ../llada/inputs.json); expected {\"cases\": [" \
+  logits --model "$golden/llada_bf16" --inputs "$golden/llada_bf16/inputs.json" --out x.safetensors
 refuses "broken.json: not JSON" logits --model "$golden/llada" --inputs broken.json --out x.safetensors
 [ ! -e x.safetensors ] || fail "a refused run left a file"
 

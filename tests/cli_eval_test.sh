@@ -15,9 +15,9 @@ done
 # ---- wrong tasks and flags
 refuses "task is required" eval
 refuses "unknown task 'nobody'; valid tasks: sudoku, stories, membrane" eval nobody $llada
-refuses "task sudoku has no key 'sise'; valid keys: size" eval sudoku:sise=4
+refuses "task sudoku has no key 'sise' (did you mean size?); valid keys: size" eval sudoku:sise=4
 refuses "size must be one of 9, 6, 4, auto" eval sudoku:size=5
-refuses "--model is missing" eval sudoku
+refuses "--model is missing: task sudoku needs a model of sudoku boards, and the bundled sudoku is not there" eval sudoku
 refuses "unknown model 'nobody'" eval sudoku --model nobody
 refuses "unknown planner 'nobody'" eval sudoku --model $golden/llada --planner nobody
 refuses "--limit must be between 1 and" eval sudoku $llada --limit 0
@@ -34,6 +34,7 @@ refuses "givens of a board of size 4 lie between 4 and 16, got 5-3" eval sudoku:
 refuses "exceed the" eval membrane --model $golden/esm2
 refuses "lies outside the vocabulary" eval membrane --model toy:markov,length=12,vocab=4 --length 8
 refuses "do not fit" eval stories $llada --length 100000 --limit 1
+refuses "task stories needs a model of text; $golden/esm2 cannot spell 'Jim was 5'" eval stories --model $golden/esm2 --limit 1
 refuses "task sudoku takes no shots" eval sudoku $llada --shots x.jsonl
 refuses "--data is missing" eval gsm8k $llada
 refuses "--shots is missing" eval gsm8k $llada --data $PUNT_SOURCE_DIR/tests/score/gsm8k.jsonl
@@ -75,6 +76,18 @@ if [ -w /dev/full ]; then
   "$PUNT" puzzles --count 5000 >/dev/full 2>err
   [ $? -eq 1 ] || fail "puzzles: a full disk went unnoticed"
 fi
+
+# ---- two items are too few for an interval; those of three stay within the range
+accepts eval sudoku:size=4 $llada --limit 2
+grep -qE '^  valid_cells +[0-9.]+  -$' out && ! grep -q '\[' out || fail "an interval of two items: $out"
+accepts eval sudoku:size=4 $llada --limit 2 --json
+[[ $out == *'"ci95":null,'*'"nfe_mean_ci95":null'*'"valid_cells_ci95":null'* ]] || fail "an interval of two items: $out"
+accepts eval sudoku:size=4 $llada --limit 3
+grep -qE '^  valid_cells +[0-9.]+  \[[0-9.]+, [01]\.[0-9]+\]$' out || fail "no interval of three items: $out"
+
+# ---- the planner is named by what differs from its defaults
+accepts eval sudoku:size=4 --model $golden/llada --threads 1 --planner punt:epsilon=0.25,form=iterative --limit 1
+grep -qx 'punt:epsilon=0.25' out || fail "a planner with its defaults: $out"
 
 # ---- JSON: the keys of the contract, in this order; the same object in summary.json
 accepts eval sudoku:size=4 $llada --limit 3 --json --out json

@@ -28,6 +28,32 @@ lies_between 1 "$(field judge_perplexity)" 20 || fail "judge perplexity of stori
 accepts eval stories --reference --temperature 0.7 --top-p 0.9 --limit 2 --threads 1 --json
 lies_between 1 "$(field judge_perplexity)" 3 || fail "the judge on itself: $out"
 
+# ---- a misspelt name is answered with those that fill masks; one that does not says what it is for
+refuses "unknown model 'storys' (did you mean stories?); valid: membrane, stories, sudoku, a GGUF file" generate --model storys
+refuses "it is autoregressive (llama) and fills no masks; it serves as --judge" generate --model stories15m
+
+# ---- tasks that a model comes along for take it; the others say what they need
+accepts eval sudoku --planner top-k:k=8 --temperature 0 --limit 1 --threads 1
+[ "$(sed -n 1,3p out | tr '\n' ';')" = "sudoku, 1 item;sudoku;top-k:k=8;" ] || fail "the heading of a table: $out"
+accepts eval sudoku --limit 1 --threads 1 --json
+[ "$(field model)" = '"sudoku"' ] || [[ $out == *'"model":"sudoku"'* ]] || fail "the model of sudoku: $out"
+[[ $out == *'"planner":"punt",'* ]] || fail "the planner of an evaluation: $out"
+accepts eval stories --planner top-k:k=64 --length 64 --limit 1 --threads 1 --json
+accepts bench membrane --planners top-k:k=30 --length 60 --limit 1 --threads 1 --json
+[[ $out == *'"membrane"'* ]] || fail "the model of membrane: $out"
+refuses "--model is missing: task gsm8k needs a model of text, such as LLaDA or Dream" eval gsm8k
+refuses "--model is missing: task protein needs a model of proteins, such as ESM-2 or the bundled membrane" bench protein
+refuses "--model is missing: mt-bench needs a model that chats" eval mt-bench
+
+# ---- on a terminal a story has no BOS in it and is there as plain text at the end
+if command -v script >/dev/null; then
+  story="generate --planner top-k:k=64 --seed 3 --threads 1"
+  accepts $story
+  TERM=xterm script -qec "stty cols 40 rows 12; $PUNT $story --delay 0" screen >/dev/null 2>&1 </dev/null
+  ! grep -q '<s>' screen || fail "BOS is shown"
+  tr -d '\r\n' <screen | grep -qF "$(tr -d '\n' <out)" || fail "the story is not there: $(cat screen)"
+fi
+
 # ---- the trace of a story is written as the story goes: who kills the program keeps what happened
 "$PUNT" generate --planner top-k:k=1 --length 250 --threads 1 --trace live.jsonl >out 2>err &
 story=$!
@@ -42,6 +68,13 @@ wait "$story" 2>/dev/null
 # ---- sudoku solves most boards in the order of its margins
 accepts eval sudoku --model sudoku --planner top-k:k=1 --score margin --temperature 0 --limit 5 --threads 1 --json
 [[ $(field accuracy) == 1.0 || $(field accuracy) == 0.8 ]] || fail "sudoku: $out"
+
+# ---- and its canvas is a board, empty or a puzzle's
+accepts generate --model sudoku --planner top-k:k=8 --threads 1
+[ "$(grep -cE '^[A-I] [1-9]{9}$' out)" -eq 9 ] && [ "$(wc -l <out)" -eq 9 ] || fail "a board: $out"
+puzzle=530070000600195000098000060800060003400803001700020006060000280000419005000080079
+accepts generate --model sudoku $puzzle --planner top-k:k=1 --temperature 0 --threads 1
+[[ $(head -n 1 out) =~ ^A\ 53[1-9]{2}7[1-9]{4}$ ]] || fail "a puzzle: $out"
 
 # ---- membrane writes residues and nothing else
 accepts generate --model membrane --planner top-k:k=16 --length 60 --eos forbid --threads 1 --json

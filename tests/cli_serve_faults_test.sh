@@ -20,7 +20,7 @@ if [ "$(ulimit -n)" != unlimited ] && [ "$(ulimit -n)" -lt $((wanted + 200)) ]; 
   echo "only $(ulimit -n) descriptors (ulimit -n): $wanted idle connections not tested"
   wanted=0
 fi
-start idle --model $model --max-connections $((wanted + 20))
+start idle --model $model --max-connections $((wanted + 20)) --max-per-address $((wanted + 20))
 before=$(descriptors)
 cat >idle.py <<'PYTHON'
 import os, socket, sys
@@ -58,7 +58,7 @@ body = sys.argv[3].encode()
 client = socket.socket()
 client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
 client.connect(("127.0.0.1", port))
-client.sendall(b"POST /v1/completions HTTP/1.1\r\nHost: here\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+client.sendall(b"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
 while True:  # killed by the test
     time.sleep(1)
     if bytes_per_second > 0:
@@ -151,6 +151,51 @@ exec 7>&-
 wait $client || fail "clients were cut off"
 tail -n 1 end.log
 [[ $(tail -n 1 end.log) == *'"event":"load"'*'"cancelled":'[1-9]* ]] || fail "the end says nothing of what was cancelled: $(tail -n 3 end.log)"
+
+# ---- what a shutdown cuts is told so, and not given for an answer
+start cut --model "$PUNT_SOURCE_DIR/models/stories.gguf" --grace 0
+for stream in false true; do
+  curl -s -o "cut.$stream" "$url/v1/completions" -d "{\"prompt\": \"Once\", \"max_tokens\": 200, \"n\": 4, \"stream\": $stream, \"diffusion\": {\"planner\": \"left-to-right\"}}" &
+done
+settles "2 requests did not begin" '[ "$(metric punt_requests_running)" -ge 2 ]'
+stop
+wait
+for stream in false true; do
+  grep -q '"code":"shutting_down"\|"code":"out_of_time"' "cut.$stream" || fail "cut by a shutdown: $(cat "cut.$stream")"
+  ! grep -q '"finish_reason":"length"' "cut.$stream" || fail "a cut answer looks whole: $(cat "cut.$stream")"
+done
+
+# ---- streams that are left are in the log with the passes they took
+start left --model "$PUNT_SOURCE_DIR/models/stories.gguf"
+curl -sN -m 2 -o left.txt "$url/v1/completions" -d '{"prompt": "Once", "max_tokens": 250, "stream": true, "diffusion": {"planner": "left-to-right"}}'
+settles "a stream that was left is not in the log" 'grep -q "\"status\":499\|\"complete\":true" left.log'
+logged=$(grep '"path":"/v1/completions"' left.log | python3 -c 'import json, sys; print(sum(json.loads(line)["nfe"] for line in sys.stdin))')
+counted=$(metric 'punt_nfe_total{kind="base"}')
+[ "$logged" = "$counted" ] && [ "$logged" -gt 0 ] || fail "passes in the log $logged, in the metrics $counted"
+stop
+
+# ---- keys that would let everybody in, or nobody
+for bad in "" "  "; do
+  code=0
+  "$PUNT" serve --port 0 --api-key "$bad" >out 2>err || code=$?
+  [ $code -eq 2 ] && grep -q -- '--api-key is empty' err || fail "an empty key: $code, $(cat err)"
+done
+printf '\n \n# nobody\n' >keys
+code=0
+"$PUNT" serve --port 0 --api-key-file keys >out 2>err || code=$?
+[ $code -eq 2 ] && grep -q 'there are no keys' err || fail "a file without keys: $code, $(cat err)"
+printf '# two\nk1\r\nk2  \n' >keys
+start keys --model "$PUNT_SOURCE_DIR/models/stories.gguf" --api-key-file keys
+for key in k1 k2; do
+  [ "$(curl -s -o /dev/null -w '%{http_code}' -H "Authorization: Bearer $key" "$url/v1/models")" = 200 ] || fail "key $key"
+done
+[ "$(curl -s -o /dev/null -w '%{http_code}' -H "Authorization: Bearer # two" "$url/v1/models")" = 401 ] || fail "a comment is a key"
+stop
+
+# ---- where the model lies is nothing to clients
+start path --model "$PUNT_SOURCE_DIR/models/sudoku.gguf" --alias board
+[[ $(curl -s "$url/v1/completions" -d '{"prompt": "x"}') == *"vocabulary of board "* ]] || fail "the path is told: $(curl -s "$url/v1/completions" -d '{"prompt": "x"}')"
+stop
 
 [ "$failures" -eq 0 ] || exit 1
 echo "all passed"

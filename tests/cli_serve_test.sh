@@ -67,7 +67,7 @@ post /v1/completions "{$request, \"n\": 3}"
 answers 200 '"role":"assistant"' /v1/chat/completions '{"messages": [{"role": "user", "content": "hi"}], "max_tokens": 8, "seed": 1}'
 post /v1/chat/completions '{"messages": [{"role": "user", "content": "hi"}], "max_tokens": 8, "seed": 1, "diffusing": true}'
 [[ $body == *'"diffusion_meta":{"diffusion_content":true,"diffusion_progress":1'*'"finish_reason":"'*'data: [DONE]'* ]] || fail "snapshots: $body"
-post /v1/completions "{$request, \"stream\": true, \"diffusion\": {\"stream\": \"events\", \"planner\": \"punt:epsilon=0.5\"}}"
+post /v1/completions "{$request, \"stream\": true, \"diffusion\": {\"stream\": \"events\", \"planner\": \"punt:epsilon=0.5,fallback=false\"}}"
 for event in run pieces step round commit end; do
   [[ $body == *"\"event\":{\"event\":\"$event\""* ]] || fail "no event $event in the stream: $body"
 done
@@ -79,8 +79,8 @@ answers 200 '"finish_reason":"stop"' /v1/completions "{$request, \"stop\": ${fir
 answers 200 '"text"' /v1/completions "{$request, \"suffix\": \" end\"}"
 
 # ---- what is wrong is named
-answers 400 '"param":"max_tokens"' /v1/completions '{"prompt": "a", "max_tokens": 100000}'
-answers 400 'exceed the 128' /v1/completions '{"prompt": "a", "max_tokens": 128}'
+answers 400 '"param":"max_tokens"' /v1/completions '{"prompt": "a", "max_tokens": 0}'
+answers 400 '"param":"prompt"' /v1/completions "{\"prompt\": \"$(printf 'the %.0s' {1..200})\"}"
 answers 400 '"param":"diffusion.planner"' /v1/completions '{"diffusion": {"planner": "nobody"}}'
 answers 400 '"param":"diffusion.window"' /v1/completions '{"max_tokens": 4, "diffusion": {"window": 5}}'
 answers 400 'not valid JSON' /v1/completions '{"prompt": '
@@ -96,7 +96,7 @@ answers 404 '"code":"not_found"' /v1/nothing '{}'
 head -c 2000000 /dev/zero | tr '\0' 'a' >large
 status=$(curl -s -o body -w '%{http_code}' $url/v1/completions --data-binary @large)
 [ "$status" = 413 ] && grep -q too_large body || fail "a large body: $status $(cat body)"
-answers 411 'length_required' /v1/completions '{}' -H 'Transfer-Encoding: chunked'
+answers 200 '"finish_reason"' /v1/completions '{"max_tokens": 4}' -H 'Transfer-Encoding: chunked'
 answers 415 'must not be compressed' /v1/completions '{}' -H 'Content-Encoding: gzip'
 answers 200 '"tokens":[' /tokenize '{"content": "the "}'
 post /detokenize "$body"
@@ -132,6 +132,12 @@ answers 200 '"text"' /v1/completions "{$request}" -H 'Authorization: Bearer thir
 [ "$(curl -s -o /dev/null -w '%{http_code}' $url/metrics)" = 401 ] || fail "metrics without a key"
 [ "$(curl -s $url/health)" = '{"status":"ok"}' ] || fail "health needs no key"
 ! grep -q 'first\|third' keys.log || fail "a key in the log"
+stop
+
+# ---- a port that others reach, and no key
+start open --model $golden/llada --host 0.0.0.0
+grep -q 'everybody who reaches 0.0.0.0 is served' open.log || fail "no warning: $(cat open.log)"
+! grep -q 'everybody who reaches' plain.log keys.log || fail "a warning for nothing"
 stop
 
 # ---- what a model cannot do is told before a stream begins

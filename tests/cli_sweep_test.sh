@@ -26,9 +26,9 @@ for key in nfe_mean base_mean test_mean calls_mean steps_mean row_passes_mean se
 done
 [ "$(ls -d whole/*/ | wc -l)" -eq 12 ] && [ -s whole/punt-epsilon-0.1-t0.7-s3/summary.json ] || fail "folders: $(ls whole)"
 accepts $board --temperatures 0.1,0.7 --seeds 1-3 --out whole
-[[ $out == *"AUP: top-k (T 0.1) "*"punt (T 0.7) "* ]] || fail "no AUP: $out"
+[[ $out == *"AUP (the area under accuracy"*"top-k (T 0.1) "*"punt (T 0.7) "* ]] || fail "no AUP: $out"
 accepts bench membrane --model $golden/esm2 --threads 1 --length 20 --limit 2 --planners top-k:k=8
-[[ $out == *"AUP: none (pseudo perplexity is no accuracy)"* ]] || fail "an AUP without an accuracy: $out"
+[[ $out == *"AUP (accuracy under parallelism): none, pseudo perplexity is no accuracy"* ]] || fail "an AUP without an accuracy: $out"
 
 # ---- a longer list finds what a shorter one left; one seed alone is the same run
 accepts $board --temperatures 0.1 --seeds 2 --out grown
@@ -115,7 +115,7 @@ accepts bench sudoku:size=4 --model $golden/llada --threads 1 --limit 1 --preset
 grep -q '"score": "margin"' paper/entropy-bound-gamma-1-t0.7/config.json || fail "the paper's score for LLaDA is the margin"
 grep -q '"top_p": "0.9"' paper/entropy-bound-gamma-1-t0.7/config.json || fail "the paper's nucleus"
 accepts bench stories --model $golden/dream --threads 1 --length 8 --limit 1 --preset paper-text --temperature 0.7 --out dream
-grep -q '"score": "neg-entropy"' dream/punt-epsilon-0.01/config.json || fail "the paper's score for Dream is entropy"
+grep -q '"score": "neg-entropy"' dream/punt-epsilon-0.01-fallback-false/config.json || fail "the paper's score for Dream is entropy"
 
 # ---- pipes get no escape codes; terminals a bar
 accepts $board --seeds 1-3

@@ -11,17 +11,53 @@ small=toy:markov,length=12,vocab=4,seed=1
 # ---- help and version
 accepts --version
 [[ $out == "punt "[0-9]* ]] || fail "version: $out"
-for command in "" generate replay compare demo list; do
+for command in "" generate replay compare demo list analyze "analyze error" eval bench score serve; do
   accepts $command --help
   [[ $out == *Example* ]] || fail "help of '$command' shows no example"
+  cp out asked
+  accepts help $command
+  cmp -s out asked || fail "help $command is not $command --help"
 done
+accepts analyze --help
+[[ $out != *"punt demo"* ]] || fail "the help of analyze has the program's examples"
+run
+[ "$code" -eq 2 ] && [ -z "$out" ] && [[ $err == *Example* ]] || fail "without arguments: exit code $code, $out"
+accepts list
+[ "$(cut -d ' ' -f 1 out | tr '\n' ' ')" = "planners scores caches models tasks devices " ] || fail "list: $out"
+accepts list tasks
+[[ $out == *mt-bench* ]] || fail "mt-bench is not among the tasks"
 
 # ---- unknown things
-refuses "ubcommand"
 refuses "unknown command 'nonsense'; valid: generate, replay" nonsense
-refuses "--nonsense" generate --nonsense
+refuses "unknown command 'nonsense'; valid: generate, replay" nonsense --help
+refuses "unknown command 'genrate'; did you mean generate? (see punt --help)" genrate
+refuses "unknown command 'nonsense'" help nonsense
+refuses "unknown command 'eror' of punt analyze; did you mean error? (see punt analyze --help)" analyze eror
+refuses "punt analyze needs one of exactness, error, order, attention (see punt analyze --help)" analyze
+refuses "unknown option --nonsense of punt generate (see punt generate --help)" generate --nonsense
+refuses "unknown option --temprature of punt generate; did you mean --temperature? (see punt generate --help)" \
+  generate --temprature 0.5
+refuses "unknown option --temprature of punt generate; did you mean --temperature?" generate once --temprature=0.5
+refuses "unknown option -q of punt generate (see punt generate --help)" generate -q 5
+refuses "unknown option -temperature of punt generate; did you mean --temperature?" generate -temperature 5
+refuses "unknown option --jsn of punt list; did you mean --json? (see punt list --help)" list --jsn
+refuses "unknown option --quik of punt analyze error; did you mean --quick? (see punt analyze error --help)" \
+  analyze error --quik
+refuses "unknown option --model of punt: options stand behind the command (see punt --help)" --model x generate
+refuses "unexpected argument 'b' of punt generate (see punt generate --help)" generate a b
+refuses "unexpected argument '--length' of punt generate; behind -- there are no options" generate a -- --length 4 --threads 1
+refuses "trace is required (see punt replay --help)" replay
+refuses "unknown planner 'putn' (did you mean punt?); valid planners: punt, top-k" generate --planner putn
+refuses "unknown score 'margn' (did you mean margin?)" generate --score margn
+refuses "unknown cache 'setled' (did you mean settled?)" generate --cache setled
+refuses "unknown EOS policy 'forbd' (did you mean forbid?)" generate --eos forbd
+refuses "got 'planers' (did you mean planners?)" list planers
+refuses "no such file: nosuch.gguf" generate --model nosuch.gguf
+refuses "no such file: folder/nosuch" generate --model folder/nosuch
+refuses "unknown task 'sudku' (did you mean sudoku?); valid tasks: sudoku, " eval sudku
+refuses "mt-bench is for punt eval alone" bench mt-bench
 refuses "unknown planner 'nobody'; valid planners: punt, top-k" generate --planner nobody
-refuses "has no key 'eps'; valid keys: epsilon" generate --planner punt:eps=1
+refuses "has no key 'eps' (did you mean epsilon?); valid keys: epsilon" generate --planner punt:eps=1
 refuses "k must be between 1 and" generate --planner top-k:k=0
 refuses "epsilon must be a number" generate --planner punt:epsilon=lots
 refuses "expected key=value" generate --planner punt:epsilon
@@ -48,7 +84,7 @@ refuses "--samples must be between 1 and" generate --samples 0
 refuses "--temperature must be between" generate --temperature -1
 refuses "--temperature must be a number" generate --temperature nan
 refuses "--top-p must be between" generate --top-p 1.5
-refuses "top_p" generate --top-p 0
+refuses "--top-p must be above 0 and at most 1, got 0" generate --top-p 0
 refuses "--top-k must be between" generate --top-k -1
 refuses "--seed must be a whole number" generate --seed -1
 refuses "--seed must be a whole number" generate --seed 18446744073709551616
@@ -70,6 +106,10 @@ refuses "exceed the 12" generate --infill "a[MASK:12]" --model $small
 refuses "exclude each other" generate a --infill "a[MASK:2]" --model $small
 refuses "exclude each other" generate --length 3 --infill "a[MASK:2]" --model $small
 refuses "--infill is empty" generate --infill "" --model $small
+refuses "--infill has no hole to fill; one of n tokens is written [MASK:n]" generate --infill "no holes"
+refuses "a hole is written [MASK] or [MASK:n], got '[mask:3]'" generate --infill "a [mask:3] b"
+refuses "hole" generate --infill "a [MASK:x] b"
+refuses "hole" generate --infill "a [MASK:99999999999] b"
 
 accepts generate --model $small
 [ "${#out}" -eq 12 ] || fail "12 letters expected: $out"
@@ -83,8 +123,8 @@ out=$(echo abc | "$PUNT" generate - --model $small --length 1)
 [[ $out == abc[a-d] ]] || fail "prompt from the standard input: $out"
 
 # ---- everything revealed already: the text comes back at no cost
-accepts generate --infill abcd --model $small --json
-[ "$(field text)" = '"abcd"' ] && [ "$(field nfe)" = '{"base":0,"test":0,"total":0}' ] || fail "nothing to do: $out"
+accepts generate abcdabcdabcd --model $small --json
+[ "$(field text)" = '"abcdabcdabcd"' ] && [ "$(field nfe)" = '{"base":0,"test":0,"total":0}' ] || fail "nothing to do: $out"
 accepts generate abcdabcdabcd --model $small
 [ "$out" = abcdabcdabcd ] || fail "a prompt that fills the model: $out"
 
@@ -94,26 +134,26 @@ accepts generate --model toy:markov,length=5,vocab=1
 
 # ---- JSON
 accepts generate ab --model $small --json --seed 3
-for key in text tokens prompt_tokens steps nfe row_passes tokens_per_forward seconds planner seed stop peak_memory_bytes; do
-  [[ $out == *"\"$key\":"* ]] || fail "no key $key in $out"
-done
-[ "$(grep -o '"[a-z_]*":' out | tr '\n' ' ')" = \
-  '"text": "tokens": "prompt_tokens": "steps": "nfe": "base": "test": "total": "row_passes": "tokens_per_forward": "seconds": "planner": "seed": "stop": "peak_memory_bytes": ' ] \
-  || fail "keys of --json: $(grep -o '"[a-z_]*":' out | tr '\n' ' ')"
+keys="text tokens prompt_tokens steps nfe base test total row_passes tokens_per_forward seconds planner seed stop"
+keys+=" peak_memory_bytes masked version model prompt infill length chat residues score temperature top_p top_k convention"
+keys+=" score_on eos window cache guidance freeze_mask_ratio max_steps max_nfe sample compute device gpu_layers no_repack "
+[ "$(grep -o '"[a-z_]*":' out | tr -d '":' | tr '\n' ' ')" = "$keys" ] ||
+  fail "keys of --json: $(grep -o '"[a-z_]*":' out | tr '\n' ' ')"
 [ "$(field prompt_tokens)" = 2 ] && [ "$(field seed)" = 3 ] && [ "$(field stop)" = '"full"' ] || fail "values: $out"
-[[ $(field planner) == '"punt:epsilon='* ]] || fail "the planner is not written out: $out"
+[ "$(field planner)" = '"punt"' ] || fail "the planner with its defaults: $out"
 [ "$(wc -l <out)" -eq 1 ] || fail "one object, one line"
+accepts generate --model $small --json --planner punt:epsilon=0.040,divergence=tv
+[ "$(field planner)" = '"punt:divergence=tv"' ] || fail "a default is written out: $out"
 accepts generate --model $small --json --samples 3
-[[ $out == "[{"*"}]" ]] && [ "$(grep -c '"text":' out)" -eq 3 ] || fail "an array of three: $out"
-for what in planners scores caches models tasks devices; do
+[ "$(grep -c '^{"text":.*}$' out)" -eq 3 ] && [ "$(wc -l <out)" -eq 3 ] || fail "one object a line: $out"
+for what in "" planners scores caches models tasks devices; do
   accepts list $what
   [ -n "$out" ] || fail "list $what is empty"
   accepts list $what --json
   [[ $out == "["*"]" ]] || fail "list $what --json: $out"
 done
 if command -v python3 >/dev/null; then
-  for arguments in "list planners" "list scores" "list caches" "list models" "list tasks" "list devices" "generate --model $small" \
-    "generate --model $small --samples 2" "compare --model $small --samples 1"; do
+  for arguments in "list planners" "list scores" "list caches" "list models" "list tasks" "list devices" "list" "generate --model $small" "compare --model $small --samples 1"; do
     accepts $arguments --json
     python3 -m json.tool <out >/dev/null || fail "not JSON: $arguments --json"
   done
@@ -136,12 +176,21 @@ while read -r score; do accepts generate --model $small --score "$score"; done <
 
 # ---- the same seed gives the same text, another one another; samples and threads change nothing
 accepts generate --seed 5 --samples 4
-cp out four
-accepts generate --seed 5 --samples 4
-cmp -s out four || fail "the same seed gave another text"
+[ "$(grep -c . out)" -eq 8 ] || fail "four texts below four lines: $out"
+[ "$(grep -n '^--- seed 5, sample [0-3] ([1-4] of 4) ---$' out | cut -d : -f 1 | tr '\n' ' ')" = "1 3 5 7 " ] ||
+  fail "lines above samples: $out"
+grep -v '^---' out >four
+accepts generate --seed 5 --samples 4 --separator '***'
+[ "$(grep -n '^\*\*\*$' out | cut -d : -f 1 | tr '\n' ' ')" = "2 4 6 " ] || fail "a separator of one's own: $out"
+grep -v '^\*\*\*$' out | cmp -s - four || fail "the same seed gave another text"
 accepts generate --seed 5 --samples 4 --threads 3
-cmp -s out four || fail "the number of threads changed the text"
+grep -v '^---' out | cmp -s - four || fail "the number of threads changed the text"
 [ "$(sort -u four | wc -l)" -eq 4 ] || fail "samples repeat each other"
+refuses "--separator is for texts" generate --json --separator x
+accepts generate -m $small -p ab -n 3 --seed 5
+cp out short
+accepts generate ab --model $small --length 3 --seed 5
+cmp -s out short || fail "short options"
 for i in 0 1 2 3; do
   accepts generate --seed 5 --first-sample $i
   [ "$out" = "$(sed -n "$((i + 1))p" four)" ] || fail "sample $i alone differs from sample $i of four"
@@ -151,8 +200,13 @@ accepts generate --seed 6
 
 # ---- limits: the rest stays masked, and says so
 accepts generate --model $small --planner left-to-right --max-steps 5
-[[ $out =~ ^[a-d]{5}_{7}$ ]] || fail "5 steps: $out"
-[[ $err == "punt: stopped (step-limit) after 5 steps with 7 positions still masked" ]] || fail "note: $err"
+[ -z "$out" ] || fail "an unfinished text on the standard output: $out"
+[[ $err =~ ^"punt: stopped after 5 passes (step-limit) with 7 of 12 positions open:"$'\n'[a-d]{5}_{7}$ ]] || fail "note: $err"
+accepts generate --model $small --max-nfe 1 --planner punt
+[ -z "$out" ] && [[ $err == "punt: stopped after 1 pass (nfe-limit) with "* ]] || fail "one pass: $out $err"
+accepts generate --model $small --planner left-to-right --max-steps 5 --json
+[ "$(field stop)" = '"step-limit"' ] && [ "$(field masked)" = 7 ] && [[ $(field text) =~ ^\"[a-d]{5}_{7}\"$ ]] ||
+  fail "a stopped run in JSON: $out"
 accepts generate --max-nfe 7 --json
 [ "$(field stop)" = '"nfe-limit"' ] || fail "max-nfe: $out"
 [ "$(sed 's/.*"total":\([0-9]*\).*/\1/' out)" -le 7 ] || fail "more passes than allowed: $out"
@@ -174,8 +228,9 @@ accepts compare --model $small --samples 1
 ! has_escapes out && ! has_escapes err || fail "escape codes in a piped table"
 accepts demo --model $PUNT_SOURCE_DIR/tests/golden/llada --threads 1 --samples 1
 ! has_escapes out && ! has_escapes err || fail "escape codes in a piped demo"
-[ "$(sed -n '/^planner/,$p' out | wc -L)" -le 80 ] || fail "the demo's table does not fit 80 columns"
-[ "$(sed -n '/^planner/,$p' out | grep -c '^[a-z-]*:[a-z_]*=[0-9.]* ')" -eq 7 ] || fail "seven planners in the demo: $out"
+[ "$(grep -A 6 '^planner' out | grep -v '^[A-Z0-9]' | wc -L)" -le 80 ] || fail "the demo's table does not fit 80 columns"
+[ "$(sed -n '/^planner/,$p' out | grep -c '^[a-z-]*:[a-z_]*=[0-9.]* ')" -eq 10 ] || fail "four planners on a chain, six on stories: $out"
+[[ $out == *"Tests find what is independent: punt:epsilon=0.04"* ]] || fail "the demo does not show what tests find: $out"
 refuses "unknown model 'stories'" demo
 
 # ---- comparing
@@ -187,8 +242,11 @@ refuses "an empty planner" compare --planners "punt;"
 
 # ---- output that cannot be written is a failure, not a success
 if [ -w /dev/full ]; then
-  "$PUNT" list planners >/dev/full 2>err
-  [ $? -eq 1 ] || fail "a full disk went unnoticed"
+  for arguments in "list planners" --help --version "help generate"; do
+    "$PUNT" $arguments >/dev/full 2>err
+    [ $? -eq 1 ] || fail "a full disk went unnoticed by punt $arguments"
+    [ "$(wc -l <err)" -eq 1 ] && grep -q '^punt: cannot write .*: No space left on device$' err || fail "a full disk: $(cat err)"
+  done
 fi
 
 [ "$failures" -eq 0 ] || exit 1

@@ -19,7 +19,7 @@ expect() {
 }
 
 # ---- written, whole
-expect 0 generate --model $small --trace run.jsonl --seed 2
+expect 0 generate --model $small --planner punt:fallback=false --trace run.jsonl --seed 2
 text=$(cat out)
 [ -s run.jsonl ] || fail "no trace"
 [ ! -e run.jsonl.partial ] || fail "a partial file was left behind"
@@ -34,7 +34,7 @@ grep -qx "$text" out || fail "the replay does not end with the text"
 steps=$(grep -c '"event":"commit"' run.jsonl)
 [ "$(grep -c '^step [0-9]* |' out)" -eq "$steps" ] || fail "not one canvas per step"
 "$PUNT" replay - <run.jsonl | cmp -s - out || fail "replay from the standard input differs"
-"$PUNT" generate --model $small --seed 2 --view plain | cmp -s - out || fail "live and replayed canvases differ"
+"$PUNT" generate --model $small --planner punt:fallback=false --seed 2 --view plain | cmp -s - out || fail "live and replayed canvases differ"
 NO_COLOR=1 "$PUNT" replay run.jsonl --view live | cmp -s - out || fail "live on a file is not plain"
 expect 0 replay run.jsonl --step 0
 head -n 3 out | tail -n 1 | grep -q '^step 0 |' || fail "--step 0: $(cat out)"
@@ -46,7 +46,7 @@ expect 2 replay run.jsonl --speed 2 --delay 3
 expect 2 replay run.jsonl --run 1
 
 # ---- several samples, one after another
-expect 0 generate --model $small --trace three.jsonl --seed 2 --samples 3
+expect 0 generate --model $small --planner punt:fallback=false --trace three.jsonl --seed 2 --samples 3
 [ "$(grep -c '"event":"run"' three.jsonl)" -eq 3 ] || fail "three runs expected"
 expect 0 replay three.jsonl --run 2
 [ "$(grep -c '^full: ' out)" -eq 1 ] || fail "--run 2 shows one run"
@@ -54,35 +54,35 @@ expect 0 replay three.jsonl --run 2
   fail "the first of three samples differs from one alone"
 
 # ---- JSON beside a trace; a link stays a link; a pipe is written directly
-expect 0 generate --model $small --trace both.jsonl --json
+expect 0 generate --model $small --planner punt:fallback=false --trace both.jsonl --json
 grep -q '"text":' out || fail "--json with --trace"
 ln -s target.jsonl link.jsonl && touch target.jsonl
-expect 0 generate --model $small --trace link.jsonl
+expect 0 generate --model $small --planner punt:fallback=false --trace link.jsonl
 [ -L link.jsonl ] && [ -s target.jsonl ] || fail "the link was replaced"
 # (A pipe of our own stands for all that is no regular file: a defect must not rename over a device.)
 mkfifo pipe
 timeout 60 cat pipe >piped.jsonl & # not for ever, should nobody write
-expect 0 generate --model $small --trace pipe
+expect 0 generate --model $small --planner punt:fallback=false --trace pipe
 wait
 [ -p pipe ] && [ ! -e pipe.partial ] || fail "the pipe was replaced"
 tail -n 1 piped.jsonl | grep -q '"event":"end"' || fail "trace to a pipe"
 
 # ---- failures leave nothing behind
-expect 2 generate --model $small --trace missing/run.jsonl
+expect 2 generate --model $small --planner punt:fallback=false --trace missing/run.jsonl
 [[ $err == "punt: cannot write missing/run.jsonl: No such file or directory" ]] || fail "message: $err"
-expect 2 generate --model $small --trace .
-expect 2 generate --model $small --trace bad.jsonl --window 99
+expect 2 generate --model $small --planner punt:fallback=false --trace .
+expect 2 generate --model $small --planner punt:fallback=false --trace bad.jsonl --window 99
 expect 2 generate --model $small --trace bad.jsonl --planner nobody
 [ ! -e bad.jsonl ] && [ ! -e bad.jsonl.partial ] || fail "a refused run left a trace"
 echo kept >old.jsonl
-expect 2 generate --model $small --trace old.jsonl --window 99
+expect 2 generate --model $small --planner punt:fallback=false --trace old.jsonl --window 99
 [ "$(cat old.jsonl)" = kept ] || fail "a refused run changed an older trace"
 (
   trap '' XFSZ # a file may not grow beyond its limit: writing fails
   ulimit -f 1
   "$PUNT" generate --trace full.jsonl >/dev/null 2>err
 )
-[ $? -eq 1 ] && [ "$(cat err)" = "punt: cannot write full.jsonl" ] || fail "a full disk: $(cat err)"
+[ $? -eq 1 ] && [ "$(cat err)" = "punt: cannot write full.jsonl: File too large" ] || fail "a full disk: $(cat err)"
 [ ! -e full.jsonl ] && [ ! -e full.jsonl.partial ] || fail "a failed run left a trace"
 
 # ---- broken files: the line is named
@@ -112,7 +112,24 @@ expect 2 replay broken.jsonl
 expect 2 replay nowhere.jsonl
 [ "$err" = "punt: cannot read nowhere.jsonl: No such file or directory" ] || fail "missing: $err"
 expect 2 replay
-expect 1 replay .
+expect 2 replay .
+[ "$err" = "punt: . is a directory, not a trace" ] || fail "a folder: $err"
+
+# ---- a trace that ends in the middle of a run plays, and says so
+head -n -1 run.jsonl >cut.jsonl
+expect 0 replay cut.jsonl
+[ "$err" = "punt: note: cut.jsonl: run 0 has no end, the trace was cut short" ] || fail "cut short: $err"
+expect 0 replay run.jsonl
+[ -z "$err" ] || fail "a note on a whole trace: $err"
+
+# ---- traces of before wrote planners out; all are shown by what differs from the defaults
+head -n 1 run.jsonl | grep -q '"planner":"punt:fallback=false",' || fail "the planner in a trace: $(head -n 1 run.jsonl)"
+sed '1s/"planner":"punt:fallback=false"/"planner":"punt:fallback=false,epsilon=0.04,divergence=kl-base-new"/' run.jsonl >long.jsonl
+expect 0 replay long.jsonl
+head -n 1 out | grep -q '^punt:fallback=false | toy:markov' || fail "the title of an old trace: $(head -n 1 out)"
+sed '1s/"planner":"punt:fallback=false"/"planner":"theirs:a=1"/' run.jsonl >theirs.jsonl
+expect 0 replay theirs.jsonl
+head -n 1 out | grep -q '^theirs:a=1 | ' || fail "the title of a trace of others: $(head -n 1 out)"
 
 [ -z "$(find . -name '*.partial')" ] || fail "partial files were left behind"
 [ "$failures" -eq 0 ] || exit 1

@@ -94,8 +94,8 @@ TEST(Exactness, PuntReproducesTheJointWhereIndependenceIsStructural) {
     for (const std::string& model : StructuralModels(seed)) {
       for (const char* form : kForms) {
         for (const char* score : {"margin", "neg-entropy", "random"}) {
-          const Outcome outcome =
-              LawOf(model, fmt::format("punt:epsilon=1e-10,form={}", form), score, static_cast<std::uint64_t>(seed));
+          const Outcome outcome = LawOf(model, fmt::format("punt:fallback=false,epsilon=1e-10,form={}", form), score,
+                                        static_cast<std::uint64_t>(seed));
           EXPECT_LT(outcome.tv, kExact) << form << " by " << score << " on " << model;
         }
       }
@@ -105,8 +105,8 @@ TEST(Exactness, PuntReproducesTheJointWhereIndependenceIsStructural) {
 
 TEST(Exactness, PuntCommitsAProductInOneStep) {
   for (const char* form : kForms) {
-    const Outcome outcome =
-        LawOf("toy:product,length=6,vocab=3,seed=4", fmt::format("punt:epsilon=1e-10,form={}", form), "margin");
+    const Outcome outcome = LawOf("toy:product,length=6,vocab=3,seed=4",
+                                  fmt::format("punt:fallback=false,epsilon=1e-10,form={}", form), "margin");
     EXPECT_NEAR(outcome.law.mean_steps, 1, 1e-12) << form;
     EXPECT_LT(outcome.tv, kExact) << form;
   }
@@ -114,7 +114,8 @@ TEST(Exactness, PuntCommitsAProductInOneStep) {
 
 TEST(Exactness, PuntTakesFewerStepsThanTokensOnATree) {
   // Exact and parallel at once: separators make the rest independent.
-  const Outcome outcome = LawOf("toy:tree,length=6,vocab=3,seed=2,shape=binary", "punt:epsilon=1e-10", "margin");
+  const Outcome outcome =
+      LawOf("toy:tree,length=6,vocab=3,seed=2,shape=binary", "punt:fallback=false,epsilon=1e-10", "margin");
   EXPECT_LT(outcome.tv, kExact);
   EXPECT_LT(outcome.law.mean_steps, 5.99);
 }
@@ -126,7 +127,7 @@ TEST(Exactness, PuntIsBiasedWhereIndependenceDependsOnTheValues) {
     double largest = 0;
     for (int seed = 1; seed <= 6; ++seed) {
       for (const std::string& model : ValueDependentModels(seed)) {
-        const double tv = LawOf(model, fmt::format("punt:epsilon=1e-10,form={}", form), "margin").tv;
+        const double tv = LawOf(model, fmt::format("punt:fallback=false,epsilon=1e-10,form={}", form), "margin").tv;
         if (model.find("concentration") == std::string::npos) {
           EXPECT_LT(tv, kExact) << form << " on " << model;
         }
@@ -147,7 +148,7 @@ TEST(Exactness, LargerEpsilonIsFurtherFromTheJointOnAverage) {
       double sum = 0;
       for (int seed = 1; seed <= kModels; ++seed) {
         sum += LawOf(fmt::format("toy:joint,length=4,vocab=3,seed={}", seed),
-                     fmt::format("punt:epsilon={},form={}", epsilon, form), "margin")
+                     fmt::format("punt:fallback=false,epsilon={},form={}", epsilon, form), "margin")
                    .tv;
       }
       RecordProperty(fmt::format("mean_tv_{}_{}", form, epsilon), fmt::format("{}", sum / kModels));
@@ -164,8 +165,9 @@ TEST(Exactness, EnumerationAgreesWithSampling) {
   const DenoiserInfo& info = model.denoiser->info();
   constexpr int kSamples = 6000;
   for (const auto& [planner, score] :
-       {std::pair{"punt:epsilon=0.02", "margin"}, std::pair{"punt:epsilon=0.05,form=recursive", "token-prob"},
-        std::pair{"punt:epsilon=0.05,form=parallel", "margin"}, std::pair{"top-k:k=2", "token-prob"},
+       {std::pair{"punt:fallback=false,epsilon=0.02", "margin"},
+        std::pair{"punt:fallback=false,epsilon=0.05,form=recursive", "token-prob"},
+        std::pair{"punt:fallback=false,epsilon=0.05,form=parallel", "margin"}, std::pair{"top-k:k=2", "token-prob"},
         std::pair{"threshold:tau=0.6", "token-prob"}, std::pair{"klass:kl_threshold=0.5,conf_threshold=0.5", "margin"},
         std::pair{"left-to-right", "margin"}}) {
     const Law law = LawOf(name, planner, score).law;
@@ -216,7 +218,8 @@ TEST(Exactness, SmallEpsilonMeansSmallErrorOnLongChains) {
     const auto session = model.denoiser->NewSession({});
     CommitCollector collector;
     const GenerateResult result =
-        Generate(*session, Masked(info), MakeRecipe("punt:epsilon=0.01", "random", {}, info), {.observer = &collector});
+        Generate(*session, Masked(info), MakeRecipe("punt:fallback=false,epsilon=0.01", "random", {}, info),
+                 {.observer = &collector});
     const ParallelErrorReport report = MeasureParallelError(*model.denoiser, collector.steps());
     EXPECT_LT(report.total_new_base, 512 * 0.01) << kind;
     EXPECT_LT(result.counters.nfe(), 512 / 3) << kind;

@@ -9,13 +9,12 @@
 namespace punt {
 namespace {
 
-constexpr double kFloatError = 2e-6;  // of reductions of float rows, as in row_twin_test.cc
-
 class NeuralTwin : public ::testing::TestWithParam<const char*> {
  protected:
   const GoldenDenoiser golden_{GetParam()};
   const NeuralDenoiser& denoiser_ = *golden_;
   const std::size_t vocab_ = static_cast<std::size_t>(denoiser_.info().vocab_size);
+  const double size_ = static_cast<double>(vocab_);
 };
 
 TEST_P(NeuralTwin, ProposalsAreThoseOfTheDenseRows) {
@@ -29,10 +28,11 @@ TEST_P(NeuralTwin, ProposalsAreThoseOfTheDenseRows) {
       ASSERT_EQ(got[i].position, run.rows[i]);
       ASSERT_EQ(got[i].token, twin.token) << "row " << i;
       ASSERT_EQ(got[i].top_token, twin.top_token) << "row " << i;
-      ASSERT_NEAR(got[i].token_prob, twin.token_prob, kFloatError);
-      ASSERT_NEAR(got[i].top_prob, twin.top_prob, kFloatError);
-      ASSERT_NEAR(got[i].second_prob, twin.second_prob, kFloatError);
-      ASSERT_NEAR(got[i].entropy, twin.entropy, kFloatError);
+      ASSERT_NEAR(got[i].token_prob, twin.token_prob,
+                  2 * RowSumBound<float>(size_));  // of the row, and of its dense twin
+      ASSERT_NEAR(got[i].top_prob, twin.top_prob, 2 * RowSumBound<float>(size_));
+      ASSERT_NEAR(got[i].second_prob, twin.second_prob, 2 * RowSumBound<float>(size_));
+      ASSERT_NEAR(got[i].entropy, twin.entropy, 2 * EntropyBound<float>(size_));
     }
   }
 }
@@ -49,7 +49,7 @@ TEST_P(NeuralTwin, DivergencesAreThoseOfTheDenseRows) {
       if (std::isinf(twin)) {
         ASSERT_EQ(got[i], twin) << Name(options.kind) << " row " << i;
       } else {
-        ASSERT_NEAR(got[i], twin, kFloatError + 1e-5 * twin) << Name(options.kind) << " row " << i;
+        ASSERT_NEAR(got[i], twin, 2 * DivergenceBound<float>(size_, twin)) << Name(options.kind) << " row " << i;
       }
     }
   }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The README stays true: every command of its ```sh blocks (and those of docs/models.md, docs/evaluation.md and docs/sweeps.md) runs, every file it links to exists, every planner it
+# The README stays true: every command of its ```sh blocks (and those of docs/models.md, docs/evaluation.md, docs/sweeps.md and
+# docs/command-line.md) runs, every file it links to exists, every planner it
 # names is registered and every registered planner is named.
 set -euo pipefail
 work=$(mktemp -d)
@@ -9,7 +10,8 @@ mkdir -p "$work/build/release"
 ln -s "$PUNT" "$work/build/release/punt"
 ln -s "$PUNT_SOURCE_DIR/tests" "$work/tests"
 
-commands=$(awk '/^```sh$/{on=1; next} /^```$/{on=0} on' "$readme" "$PUNT_SOURCE_DIR/docs/models.md" "$PUNT_SOURCE_DIR/docs/evaluation.md" "$PUNT_SOURCE_DIR/docs/sweeps.md")
+commands=$(awk '/^```sh$/{on=1; next} /^```$/{on=0} on' "$readme" "$PUNT_SOURCE_DIR/docs/models.md" "$PUNT_SOURCE_DIR/docs/evaluation.md" "$PUNT_SOURCE_DIR/docs/sweeps.md" \
+  "$PUNT_SOURCE_DIR/docs/command-line.md")
 count=0
 while IFS= read -r line; do
   [[ -n "$line" ]] || continue

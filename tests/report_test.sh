@@ -46,6 +46,16 @@ addEventListener("load", () => {
   setTimeout(() => {
     const tooltip = chart().tooltip;
     notes.hover = `${tooltip.title} / ${(tooltip.body ?? []).flatMap((part) => part.lines).join(" / ")}`;
+    const table = document.querySelector(".figures");
+    notes.table = innerWidth < 1100 || table.scrollWidth <= table.parentElement.clientWidth;
+    const covered = [...document.querySelectorAll("canvas")].every((canvas) => {
+      const { y } = Chart.getChart(canvas).scales;
+      const values = Chart.getChart(canvas).data.datasets.flatMap((set) => set.data.flatMap((p) => [p.y, ...(p.row.accuracy_ci95 ?? [])]));
+      return Math.min(...values) >= y.min && Math.max(...values) <= y.max;
+    });
+    notes.covered = covered;
+    const punt = chart().data.datasets.find((set) => set.label.startsWith("punt"));
+    notes.punt = `${punt.pointStyle} ${punt.borderColor}`;
     notes.fits = document.documentElement.scrollWidth <= innerWidth;
   }, 200);
 });
@@ -63,6 +73,9 @@ for look in "--window-size=1200,900" "--window-size=500,900 --blink-settings=pre
   [[ $html == *'data-curves="4"'*'data-visible="3"'* ]] || fail "$look: the legend does not hide a curve: $html"
   [[ $html == *'data-axis="steps per item'* ]] || fail "$look: the axis did not change: $html"
   [[ $html == *'data-hover="top-k:k='*'temperature 0.7, score margin'*'NFE: '* ]] || fail "$look: nothing on hover: $html"
+  [[ $html == *'data-table="true"'* ]] || fail "$look: the table scrolls sideways: $html"
+  [[ $html == *'data-covered="true"'* ]] || fail "$look: an interval leaves the axes: $html"
+  [[ $html == *'data-punt="circle #d55e00"'* || $html == *'data-punt="circle #ff8c3a"'* ]] || fail "$look: PUNT is no orange circle: $html"
   [[ $html == *'data-fits="true"'* ]] || fail "$look: wider than the window: $html"
 done
 

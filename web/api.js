@@ -23,6 +23,16 @@ export class Api {
     return response.json();
   }
 
+  /** How many tokens a text has. */
+  async countTokens(content) {
+    const response = await this.#fetch("tokenize", {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ content }),
+    });
+    return (await response.json()).tokens.length;
+  }
+
   /**
    * Runs a generation. `onEvent(event, line)` gets every trace event and its text; resolves to the usage (null when
    * the server sent none). Aborting `signal` cancels the generation on the server and rejects with an AbortError.

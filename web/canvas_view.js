@@ -1,22 +1,29 @@
-// A frame on the page: one element per position. Only cells that changed since the last frame are touched.
+// A frame on the page: one element per position, as running text, as a board, or as residues in groups of ten. Only
+// cells that changed since the last frame are touched.
 //
 // The canvas is one stop of the Tab key; inside it arrow keys move from token to token, which is described below
 // the canvas as a pointed-at token is.
 import { CELL_STATES } from "./trace.js";
+import { boardVerdict, boxColumns, boxRows, clashes, isSpecial, shapeOf } from "./shapes.js";
 import { element, uniqueId } from "./dom.js";
+import { Faces, shadeOf } from "./faces.js";
 
-const MASK = "·";
+const GROUP = 10; // residues between two numbers
 
 export class CanvasView {
   #recording = null;
   #frame = null;
-  #spans = [];
+  #shape = null;
+  #faces = null;
+  #spans = new Map(); // position -> element, of the positions that are shown
+  #order = []; // these positions as they are read
   #nameless = new Set(); // positions whose token had no text yet: a run's canvas comes before its pieces
   #active = -1;
 
-  constructor(list, detail) {
+  constructor(list, detail, verdict) {
     this.list = list;
     this.detail = detail;
+    this.verdict = verdict;
     this.hint = detail.textContent;
     this.prefix = uniqueId("cell");
     list.addEventListener("pointerover", (event) => this.#describe(positionOf(event.target)));
@@ -25,51 +32,99 @@ export class CanvasView {
     list.addEventListener("keydown", (event) => this.#onKey(event));
   }
 
+  get shape() {
+    return this.#shape ?? { kind: "text" };
+  }
+
   show(recording, frame) {
-    if (recording !== this.#recording) this.#reset(recording, frame);
-    frame.cells.forEach((cell, i) => {
-      if (cell === this.#frame?.cells[i] && !this.#nameless.has(i)) return;
-      if (recording.hasPiece(cell.token)) this.#nameless.delete(i);
-      else this.#nameless.add(i);
-      const span = this.#spans[i];
-      span.className = `cell ${cell.state}`;
-      const text = cell.state === "masked" ? MASK : visibleText(recording.piece(cell.token));
-      if (span.textContent !== text) span.textContent = text;
-    });
+    const isNew = recording !== this.#recording;
+    if (isNew) this.#faces = new Faces(recording);
+    const shape = isNew || this.#shape === null ? shapeOf(recording) : this.#shape;
+    if (isNew || shape !== this.#shape) this.#arrange(recording, frame, shape);
+    if (this.#faces.update()) this.#frame = null; // widths are known now
+    for (const position of this.#order) this.#showCell(frame, position);
     this.#frame = frame;
+    if (shape?.kind === "board") this.#judge(frame);
     if (this.#active >= 0) this.#activate(this.#active);
   }
 
-  #reset(recording, frame) {
-    this.#recording = recording;
-    this.#frame = null;
+  #showCell(frame, position) {
+    const cell = frame.cells[position];
+    if (cell === this.#frame?.cells[position] && !this.#nameless.has(position)) return;
+    if (this.#recording.hasPiece(cell.token)) this.#nameless.delete(position);
+    else this.#nameless.add(position);
+    const span = this.#spans.get(position);
+    const shade = cell.state === "earlier" ? ` age-${shadeOf(cell)}` : "";
+    span.className = `cell ${cell.state}${cell.step === null && cell.state === "earlier" ? " filler" : shade}`;
+    const text = this.#face(cell, position);
+    if (span.textContent !== text) span.textContent = text;
+  }
+
+  /** Cells of one size hold one letter. */
+  #face(cell, position) {
+    if (this.shape.kind === "text") return this.#faces.of(cell, position);
+    if (cell.state === "masked") return "·";
+    const piece = this.#recording.piece(cell.token);
+    return isSpecial(piece) ? "∎" : [...piece.trim()].slice(0, 1).join("");
+  }
+
+  #arrange(recording, frame, shape) {
+    [this.#recording, this.#shape, this.#frame, this.#active] = [recording, shape, null, -1];
     this.#nameless.clear();
-    this.#active = -1;
-    this.#spans = frame.cells.map((_, i) => {
-      const span = element("span", { id: `${this.prefix}-${i}` });
-      span.setAttribute("role", "option");
-      span.dataset.position = i;
-      return span;
-    });
-    this.list.replaceChildren(...this.#spans);
+    const isMark = (cell) => cell.state === "prompt" && isSpecial(recording.piece(cell.token));
+    this.#order = shape?.cells ?? frame.cells.flatMap((cell, i) => (isMark(cell) ? [] : [i]));
+    this.#spans = new Map(this.#order.map((position) => [position, this.#option(position)]));
+    const nodes = [...this.#spans.values()];
+    this.list.className = `canvas ${this.shape.kind}${shape?.kind === "board" ? ` size-${shape.size}` : ""}`;
+    this.list.replaceChildren(...(shape?.kind === "residues" ? groups(nodes) : nodes));
     this.list.removeAttribute("aria-activedescendant");
     this.detail.textContent = this.hint;
+    this.verdict.textContent = shape?.kind === "residues" ? `${this.#order.length} residues` : "";
+  }
+
+  #option(position) {
+    const span = element("span", { id: `${this.prefix}-${position}` });
+    span.setAttribute("role", "option");
+    span.dataset.position = position;
+    return span;
+  }
+
+  /** Thick lines between boxes, and what stands twice where it may stand once. */
+  #judge(frame) {
+    const { size, cells } = this.#shape;
+    const values = cells.map((position) => {
+      const cell = frame.cells[position];
+      const stands = cell.state === "prompt" || cell.state === "earlier" || cell.state === "accepted";
+      return stands ? this.#recording.piece(cell.token).trim() : "";
+    });
+    const bad = clashes(values, size);
+    cells.forEach((position, i) => {
+      const { classList } = this.#spans.get(position);
+      classList.toggle("right", (i + 1) % boxColumns(size) === 0 && (i + 1) % size !== 0);
+      classList.toggle("below", (Math.floor(i / size) + 1) % boxRows(size) === 0 && i < size * (size - 1));
+      classList.toggle("clash", bad.has(i));
+    });
+    this.verdict.textContent = boardVerdict(values, size);
   }
 
   #firstGenerated() {
-    return Math.max(0, this.#frame?.cells.findIndex((cell) => cell.state !== "prompt") ?? -1);
+    const first = this.#order.find((position) => this.#frame?.cells[position].state !== "prompt");
+    return first ?? this.#order[0] ?? -1;
   }
 
   #describe(position) {
     const cell = this.#frame?.cells[position];
-    if (cell) this.detail.textContent = describeCell(cell, position, this.#recording.piece(cell.token));
+    if (!cell) return;
+    const clash = this.#spans.get(position)?.classList.contains("clash") ? ", clashes with another cell" : "";
+    this.detail.textContent = describeCell(cell, position, this.#recording.piece(cell.token)) + clash;
+    this.detail.classList.toggle("alarm", cell.state === "rejected" || clash !== "");
   }
 
   #activate(position) {
-    const span = this.#spans[position];
+    const span = this.#spans.get(position);
     if (!span) return;
-    this.#spans[this.#active]?.removeAttribute("aria-label");
-    this.#spans[this.#active]?.removeAttribute("aria-selected");
+    this.#spans.get(this.#active)?.removeAttribute("aria-label");
+    this.#spans.get(this.#active)?.removeAttribute("aria-selected");
     this.#active = position;
     this.#describe(position);
     span.setAttribute("aria-label", this.detail.textContent);
@@ -79,14 +134,15 @@ export class CanvasView {
   }
 
   #onKey(event) {
-    const last = this.#spans.length - 1;
+    const last = this.#order.length - 1;
+    const at = this.#order.indexOf(this.#active);
     const target = {
-      ArrowLeft: () => Math.max(0, this.#active - 1),
-      ArrowRight: () => Math.min(last, this.#active + 1),
+      ArrowLeft: () => this.#order[Math.max(0, at - 1)],
+      ArrowRight: () => this.#order[Math.min(last, at + 1)],
       ArrowUp: () => this.#neighbourLine(-1),
       ArrowDown: () => this.#neighbourLine(1),
-      Home: () => 0,
-      End: () => last,
+      Home: () => this.#order[0],
+      End: () => this.#order[last],
     }[event.key];
     if (!target || last < 0 || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault();
@@ -95,33 +151,39 @@ export class CanvasView {
 
   /** The position above or below, by where the browser put the tokens. */
   #neighbourLine(direction) {
-    const here = this.#spans[this.#active].getClientRects()[0];
+    const boxOf = (position) => this.#spans.get(position).getClientRects()[0];
+    const here = boxOf(this.#active);
     let best = this.#active;
     let bestTop = null;
     let bestDistance = Infinity;
-    for (let i = this.#active + direction; i >= 0 && i < this.#spans.length; i += direction) {
-      const box = this.#spans[i].getClientRects()[0];
+    for (let i = this.#order.indexOf(this.#active) + direction; i >= 0 && i < this.#order.length; i += direction) {
+      const box = boxOf(this.#order[i]);
       if (!box || (box.top - here.top) * direction < here.height / 2) continue;
       bestTop ??= box.top;
       if (Math.abs(box.top - bestTop) > here.height / 2) break;
       const distance = Math.abs(box.left - here.left);
-      if (distance < bestDistance) [best, bestDistance] = [i, distance];
+      if (distance < bestDistance) [best, bestDistance] = [this.#order[i], distance];
     }
     return best;
   }
 }
 
-function positionOf(target) {
-  return Number(target.dataset?.position ?? -1);
+/** Tens with the number of their first residue above. */
+function groups(nodes) {
+  const all = [];
+  for (let i = 0; i < nodes.length; i += GROUP) {
+    const number = element("span", { className: "tick", text: String(i + 1) });
+    number.setAttribute("aria-hidden", "true");
+    const group = element("span", { className: "group" }, number, ...nodes.slice(i, i + GROUP));
+    group.setAttribute("role", "group");
+    group.setAttribute("aria-label", `residues ${i + 1} to ${Math.min(i + GROUP, nodes.length)}`);
+    all.push(group);
+  }
+  return all;
 }
 
-/** Line breaks are seen as well as obeyed; control characters cannot do anything but be seen. */
-export function visibleText(piece) {
-  return piece
-    .replace(/[\0-\x08\x0b-\x1f]/g, (character) => String.fromCharCode(0x2400 + character.charCodeAt(0)))
-    .replace(/[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "\ufffd")
-    .replaceAll("\t", "→\t")
-    .replaceAll("\n", "↵\n");
+function positionOf(target) {
+  return Number(target.dataset?.position ?? -1);
 }
 
 export function describeCell(cell, position, piece) {
@@ -129,7 +191,7 @@ export function describeCell(cell, position, piece) {
   const parts = [`position ${position}: ${JSON.stringify(piece)}`];
   if (cell.state === "earlier")
     parts.push(cell.step === null ? "filled behind the end" : `committed in step ${cell.step}`);
-  else if (cell.state === "prompt") parts.push("prompt");
+  else if (cell.state === "prompt") parts.push("given");
   else parts.push(`${CELL_STATES[cell.state].replace(" in this step", "")} in step ${cell.step}`);
   if (cell.confidence !== null) parts.push(`confidence ${figure(cell.confidence)}`);
   if (cell.divergence !== null) {

@@ -1,4 +1,4 @@
-// Two small drawings of a run over its steps: tokens committed, and how much of what stands is structure.
+// Two small drawings of a run over its steps: tokens committed, and how much of what stands is punctuation.
 import { structureOf } from "./structure.js";
 import { element, svgElement } from "./dom.js";
 
@@ -26,7 +26,7 @@ export class Charts {
 
   constructor(root) {
     this.committed = new Chart(root, "Tokens committed per step");
-    this.structure = new Chart(root, "Share of structure so far");
+    this.structure = new Chart(root, "Punctuation and line breaks among the tokens so far");
   }
 
   /** The axes that a run needs: so many steps, most tokens of a step, largest share. */
@@ -37,8 +37,9 @@ export class Charts {
     return { steps: this.#points.length, most, top: Math.ceil(share * 10) / 10 };
   }
 
-  /** `axes`: at least the run's own, more to compare with another run. */
-  update(recording, axes) {
+  /** `axes`: at least the run's own, more to compare with another run. Only texts have punctuation. */
+  update(recording, axes, isText = true) {
+    this.structure.figure.hidden = !isText;
     const { steps, most, top } = widest([this.measure(recording), axes]);
     const wanted = [this.#seen, steps, most, top].join();
     if (wanted === this.#drawn) return;
@@ -78,7 +79,8 @@ class Chart {
     this.value = element("span", { className: "value" });
     this.cursor = svgElement("line", { class: "cursor", y1: PLOT.top, y2: PLOT.bottom, visibility: "hidden" });
     this.svg = svgElement("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": title });
-    root.append(element("figure", {}, element("figcaption", {}, `${title} `, this.value), this.svg));
+    this.figure = element("figure", {}, element("figcaption", {}, `${title} `, this.value), this.svg);
+    root.append(this.figure);
   }
 
   draw(steps, high, format, marks) {

@@ -22,3 +22,10 @@ export function uniqueId(prefix) {
   ids += 1;
   return `${prefix}-${ids}`;
 }
+
+/** Offers a text as a file. */
+export function download(name, text, type) {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  element("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+}

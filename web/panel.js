@@ -1,25 +1,36 @@
 // One run on the page: counters, canvas, replay, charts, and its trace as a file.
 import { CanvasView } from "./canvas_view.js";
 import { Charts, widest } from "./charts.js";
-import { element } from "./dom.js";
+import { SeenStates } from "./legend.js";
+import { download, element } from "./dom.js";
+import { exportSvg } from "./export_svg.js";
 import { modelName } from "./spec.js";
 import { nfeOf, parseTrace, tokensPerForward } from "./trace.js";
+import { paceOf } from "./player.js";
 
-const MILLISECONDS_PER_STEP = 180;
+const STOPS = {
+  full: "done",
+  eos: "done: the text has ended",
+  "step-limit": "ended: no more steps allowed",
+  "nfe-limit": "ended: no more passes allowed",
+  cancelled: "stopped",
+};
 
 export class Panel {
   #recordings = []; // of the file, or the one live run
   #recording = null;
+  #caption = null; // instead of the planner's spec
   #index = 0; // the frame that is shown
   #isLive = false; // more events may come
   #isFollowing = true; // at the newest frame, and staying there
-  #timer = null;
   #drawRequest = 0;
   #axes = widest([]); // of the charts
+  #seen = new SeenStates();
 
   /**
-   * Hooks: `onMove(panel)` after the user or the player went to another frame, `onLoad(panel)` after another run came
-   * from a file, `onError(message)`, `shorten(spec)` for a planner's spec as a title.
+   * Hooks: `onMove(panel)` after the user went to another frame, `onPlay(panel)` when the button was pressed,
+   * `onLoad(panel)` after another run came from a file, `onDraw(panel)`, `onError(message)`, `shorten(spec)` for a
+   * planner's spec as a title.
    */
   constructor(name, hooks) {
     this.name = name;
@@ -35,17 +46,19 @@ export class Panel {
     this.where = find(".where");
     this.playButton = find(".play");
     this.saveButton = find(".save");
+    this.exportButton = find(".export");
     this.file = find(".file");
-    find(".canvas").setAttribute("aria-label", `Canvas ${name}`);
-    this.slider.setAttribute("aria-label", `Step of ${name}`);
+    find(".canvas").setAttribute("aria-label", `Canvas of the ${name}`);
+    this.slider.setAttribute("aria-label", `Step of the ${name}`);
     this.root.setAttribute("aria-label", name);
-    this.canvas = new CanvasView(find(".canvas"), find(".detail"));
+    this.canvas = new CanvasView(find(".canvas"), find(".detail"), find(".verdict"));
     this.charts = new Charts(find(".charts"));
     this.title.textContent = name;
 
-    this.slider.addEventListener("input", () => this.#onSlider());
-    this.playButton.addEventListener("click", () => (this.#timer ? this.pause() : this.play()));
+    this.slider.addEventListener("input", () => this.#moveTo(Number(this.slider.value)));
+    this.playButton.addEventListener("click", () => this.hooks.onPlay(this));
     this.saveButton.addEventListener("click", () => this.#save());
+    this.exportButton.addEventListener("click", () => this.#export());
     find(".load").addEventListener("click", () => this.file.click());
     this.file.addEventListener("change", () => this.#load());
     this.runSelect.addEventListener("change", () => this.#showRun(Number(this.runSelect.value)));
@@ -59,12 +72,37 @@ export class Panel {
     return this.#recording?.frames[this.#index] ?? null;
   }
 
+  get last() {
+    return (this.#recording?.frames.length ?? 0) - 1;
+  }
+
+  get index() {
+    return this.#index;
+  }
+
+  get label() {
+    return this.title.textContent;
+  }
+
+  /** Looks of cells that occur in the run. */
+  get states() {
+    return this.#recording ? this.#seen.of(this.#recording) : new Set();
+  }
+
   /** A new live run; the events come through `refresh`. */
   open(recording) {
     this.#recordings = [recording];
     this.runs.hidden = true;
     this.#show(recording, 0);
     this.#isLive = true;
+  }
+
+  /** A run that is whole. */
+  openRecorded(recording, caption = null) {
+    this.#recordings = [recording];
+    this.runs.hidden = true;
+    this.#show(recording, recording.frames.length - 1);
+    this.#caption = caption;
   }
 
   /** No more events come: the run is done, or was stopped in the middle of a step that is not shown any longer. */
@@ -92,49 +130,32 @@ export class Panel {
     this.refresh();
   }
 
-  /** The last frame that took at most so many forward passes; the very last when `isEnd`. */
-  goToNfe(nfe, isEnd) {
+  /** The last frame that took at most so many forward passes. */
+  goToNfe(nfe) {
     const frames = this.#recording?.frames ?? [];
-    const after = frames.findIndex((frame) => nfeOf(frame) > nfe || (frame.end !== null && !isEnd));
-    if (frames.length > 0) this.#goTo(isEnd || after < 0 ? frames.length - 1 : Math.max(0, after - 1));
+    const after = frames.findIndex((frame) => nfeOf(frame) > nfe);
+    if (frames.length > 0) this.goTo(after < 0 ? frames.length - 1 : Math.max(0, after - 1));
   }
 
-  play() {
+  goTo(index) {
     if (!this.#recording) return;
-    if (this.#index >= this.#recording.frames.length - 1) this.#moveTo(0);
-    this.playButton.textContent = "Pause";
-    this.#timer = setInterval(() => {
-      const last = this.#recording.frames.length - 1;
-      if (this.#index < last) this.#moveTo(this.#index + 1);
-      else this.pause();
-    }, MILLISECONDS_PER_STEP);
-  }
-
-  pause() {
-    clearInterval(this.#timer);
-    this.#timer = null;
-    this.playButton.textContent = "Play";
-  }
-
-  #onSlider() {
-    this.pause();
-    this.#moveTo(Number(this.slider.value));
-  }
-
-  #moveTo(index) {
-    this.#goTo(index);
-    this.hooks.onMove(this);
-  }
-
-  #goTo(index) {
     this.#index = index;
-    this.#isFollowing = index === this.#recording.frames.length - 1;
+    this.#isFollowing = index === this.last;
     this.refresh();
   }
 
+  setPlaying(isPlaying) {
+    this.playButton.textContent = isPlaying ? "Pause" : "Play";
+  }
+
+  #moveTo(index) {
+    this.goTo(index);
+    this.hooks.onMove(this);
+  }
+
   #show(recording, index) {
-    this.pause();
     this.#recording = recording;
+    this.#caption = null;
     this.#index = index;
     this.#isLive = false;
     this.#isFollowing = true;
@@ -150,41 +171,48 @@ export class Panel {
   #draw() {
     const recording = this.#recording;
     if (!recording || recording.isEmpty) return;
-    const last = recording.frames.length - 1;
-    if (this.#isFollowing) this.#index = last;
+    if (this.#isFollowing) this.#index = this.last;
     // A step that is being tested right now is shown as long as nobody looks back.
     const frame = this.#isFollowing && this.#isLive ? recording.current : recording.frames[this.#index];
-    this.slider.max = last;
+    this.slider.max = this.last;
     this.slider.value = this.#index;
-    this.slider.disabled = this.playButton.disabled = last === 0;
+    this.slider.disabled = this.playButton.disabled = this.last === 0;
     this.saveButton.disabled = false;
+    this.exportButton.disabled = this.#isLive;
     this.where.textContent = whereText(frame, recording);
     this.slider.setAttribute("aria-valuetext", this.where.textContent);
     const { run } = recording.current;
-    this.title.textContent = `${this.name}: ${this.hooks.shorten(run.planner)}`;
+    this.title.textContent = this.#caption ?? this.hooks.shorten(run.planner);
     this.title.title = run.planner;
-    this.facts.textContent = factsText(run);
+    this.facts.textContent = factsText(run, this.#caption === null ? null : this.hooks.shorten(run.planner));
     this.#drawCounters(recording, frame);
     this.canvas.show(recording, frame);
-    this.charts.update(recording, this.#axes);
+    this.charts.update(recording, this.#axes, this.canvas.shape.kind === "text");
     this.charts.mark(frame.end ? 0 : frame.step);
+    this.hooks.onDraw(this);
   }
 
   #drawCounters(recording, frame) {
     const { base, test } = frame.counters;
     const seconds = recording.secondsAt(this.#index);
-    this.counters.nfe.textContent = `${base + test} = ${base} + ${test}`;
+    this.counters.nfe.textContent = test > 0 ? `${base + test} = ${base} + ${test} tests` : String(base);
     this.counters.steps.textContent = String(frame.step);
     this.counters.seconds.textContent = seconds === null ? "–" : seconds.toFixed(2);
     this.counters.rate.textContent = tokensPerForward(frame).toFixed(2);
   }
 
-  #save() {
-    const url = URL.createObjectURL(new Blob([this.#recording.toText()], { type: "application/jsonl" }));
+  get #fileName() {
     const { run } = this.#recording.current;
-    const name = `${modelName(run.model)}-${run.planner.split(":")[0]}-${run.seed}`.replace(/[^\w.-]+/g, "_");
-    element("a", { href: url, download: `${name}.jsonl` }).click();
-    setTimeout(() => URL.revokeObjectURL(url), 1000);
+    return `${modelName(run.model)}-${run.planner.split(":")[0]}-${run.seed}`.replace(/[^\w.-]+/g, "_");
+  }
+
+  #save() {
+    download(`${this.#fileName}.jsonl`, this.#recording.toText(), "application/jsonl");
+  }
+
+  #export() {
+    const pace = paceOf(this.#recording.frames.length) / this.hooks.speed();
+    download(`${this.#fileName}.svg`, exportSvg(this.#recording, { pace, title: this.label }), "image/svg+xml");
   }
 
   async #load() {
@@ -212,20 +240,16 @@ export class Panel {
 }
 
 function whereText(frame, recording) {
-  if (frame.end) return `end (${frame.end.stop})`;
+  if (frame.end) return STOPS[frame.end.stop] ?? `ended (${frame.end.stop})`;
   if (frame.isStepOpen) return `step ${frame.step}, round ${frame.rounds.length}`;
   if (frame.step === 0) return "start";
   return `step ${frame.step} of ${recording.frames.length - (recording.isFinished ? 2 : 1)}`;
 }
 
-function factsText(run) {
-  const parts = [
-    modelName(run.model),
-    `score ${run.score}`,
-    `temperature ${run.temperature}`,
-    `top-p ${run.top_p}`,
-    `seed ${run.seed}`,
-  ];
+function factsText(run, planner) {
+  const parts = [modelName(run.model), `temperature ${run.temperature}`, `top-p ${run.top_p}`, `seed ${run.seed}`];
+  if (planner !== null) parts.splice(1, 0, planner);
+  parts.push(`score ${run.score}`);
   if (run.window > 0) parts.push(`window ${run.window}`);
   if (run.cache !== "none") parts.push(`cache ${run.cache}`);
   return parts.join(" · ");

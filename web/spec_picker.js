@@ -40,6 +40,14 @@ export class SpecPicker {
     return formatSpec(this.row, values);
   }
 
+  /** Chooses another; a name that is not on offer changes nothing. */
+  set spec(text) {
+    const { name, values } = parseSpec(text);
+    if (!this.rows.some((row) => row.name === name)) return;
+    this.select.value = name;
+    this.#showRow(values);
+  }
+
   #showRow(values) {
     this.summary.textContent = this.row.summary;
     this.fields.clear();

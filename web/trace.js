@@ -10,9 +10,9 @@ export const TRACE_VERSION = 1;
 
 /** What a position can look like; the same words are class names of the canvas. */
 export const CELL_STATES = {
-  prompt: "prompt",
+  prompt: "given",
   masked: "masked",
-  earlier: "earlier step",
+  earlier: "committed earlier",
   candidate: "under test",
   accepted: "accepted in this step",
   rejected: "rejected in this step",
@@ -20,9 +20,10 @@ export const CELL_STATES = {
 };
 
 /**
- * Cell: {state, token, step, confidence, divergence, epsilon}
+ * Cell: {state, token, step, age, confidence, divergence, epsilon}
  *   token       in place, or the proposal of a candidate or a rejected position
  *   step        in which it was committed, rejected or taken back; from 1, null where it means nothing
+ *   age         share of the canvas that stood before its step, from 0 (first) to 1 (last); null where it means nothing
  *   divergence  the largest that its tests in that step measured; null: not tested
  *   epsilon     what the divergence was held against
  * Frame: {run, step, cells, counters: {base, test}, committed, generated, rounds, isStepOpen, end}
@@ -63,7 +64,8 @@ export function advance(frame, event) {
 }
 
 function cellOf(state, token, details = {}) {
-  return Object.freeze({ state, token, step: null, confidence: null, divergence: null, epsilon: null, ...details });
+  const nothing = { step: null, age: null, confidence: null, divergence: null, epsilon: null };
+  return Object.freeze({ state, token, ...nothing, ...details });
 }
 
 function maskedCell(run) {
@@ -156,11 +158,13 @@ function takeCommit(frame, event) {
   const remasked = requirePositions(frame, event, "remasked");
   const isEmpty = positions.length === 0 && remasked.length === 0;
   const cells = isEmpty ? withoutCandidates(frame) : [...withoutCandidates(frame)];
+  const age = frame.generated === 0 ? 0 : Math.max(0, Math.min(1, frame.committed / frame.generated));
   for (const position of remasked) cells[position] = cellOf("remasked", cells[position].token, { step: frame.step });
   positions.forEach((position, i) => {
     const { divergence = null, epsilon = null } = frame.proposals.get(position) ?? {};
     cells[position] = cellOf("accepted", tokens[i], {
       step: frame.step,
+      age,
       confidence: confidence[i],
       divergence,
       epsilon,
@@ -241,6 +245,11 @@ export class Recording {
       this.frames.push(this.current);
       this.elapsed.push(elapsed);
     }
+  }
+
+  /** The last frame of a run that has ended: what stands there in the end. Null before. */
+  get outcome() {
+    return this.isFinished ? this.current : null;
   }
 
   hasPiece(token) {

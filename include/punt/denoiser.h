@@ -197,7 +197,7 @@ struct SessionOptions {
   std::vector<Position> prompt;    // the positions to mask for u
   bool freeze_mask_ratio = false;  // test passes keep the mask ratio of their base (models with token dropout)
   // Changes only speed and memory.
-  int threads = 1;
+  int threads = 1;                                       // of which no more are used than the process has processors
   std::size_t logit_cache_bytes = std::size_t{1} << 30;  // logits of base rows that are kept for later divergences
 };
 

@@ -52,6 +52,15 @@ struct ShadowProb {
   double prob = 0;
 };
 
+/// What an earlier step of the run asked of the model and filled.
+struct PastStep {
+  int committed = 0;
+  int tests = 0;                  // passes that its probe ran
+  bool serves_next_step = false;  // one of its passes was the next step's base pass
+
+  int passes() const { return 1 + tests - (serves_next_step ? 1 : 0); }
+};
+
 /// What a planner is shown. Spans live until Decide returns.
 struct StepView {
   const Canvas& canvas;
@@ -63,6 +72,7 @@ struct StepView {
   std::span<const float> attention;     // [L x L], see AttentionRequest; only if needs().attention_maps
   StreamKey key;                        // with Purpose::kPlan for the planner's own draws
   Probe& probe;
+  std::span<const PastStep> past = {};  // all steps of the run so far; only if needs().past_steps
 
   /// Share of the scope that is committed already, 0..1.
   double fraction() const {
@@ -93,6 +103,7 @@ struct PlannerNeeds {
   int divergence_history = 0;  // inter-step divergences to keep per position
   bool shadow_rows = false;    // what the model thinks of tokens that are there already
   bool attention_maps = false;
+  bool past_steps = false;  // what earlier steps cost and brought
 };
 
 class Planner {
@@ -121,5 +132,9 @@ std::shared_ptr<const Planner> MakePlanner(std::string_view spec);
 
 /// The spec with all defaults written out. Throws as MakePlanner does.
 std::string CanonicalPlannerSpec(std::string_view spec);
+
+/// The shortest spec of the same planner: only what differs from the defaults, for people and reports. Throws as
+/// MakePlanner does.
+std::string ShortPlannerSpec(std::string_view spec);
 
 }  // namespace punt

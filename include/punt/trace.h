@@ -2,7 +2,8 @@
 // analysis and streaming; on disk they are JSON lines, one event per line, version 1:
 //
 //   {"event":"run","version":1,"model":...,"planner":...,"canvas":[...],...}
-//   {"event":"pieces","pieces":{"3":"d",...}}             texts of tokens, before their first use
+//   {"event":"pieces","pieces":{"3":"d",...}}             texts of tokens, before their first use; with "control":[...]
+//                                                         where some of them are no text (BOS)
 //   {"event":"step","step":0,"base":"forward","positions":[...],"tokens":[...],"confidence":[...]}
 //   {"event":"round","step":0,"level":0,"epsilon":0.04,"anchors":[...],"tests":[...],"divergences":[...],"kept":[...]}
 //   {"event":"commit","step":0,"positions":[...],"tokens":[...],"confidence":[...],"remasked":[...],"nfe":{...}}
@@ -44,6 +45,7 @@ struct RunEvent {
 /// Texts of tokens that later events use.
 struct PiecesEvent {
   std::map<Token, std::string> pieces;
+  std::vector<Token> control = {};  // those among them that are no text, ascending
 };
 
 /// A step begins: proposals of all masked positions of the scope, highest confidence first.

@@ -134,7 +134,7 @@ std::string AttentionSvg(const AttentionReport& report) {
       series.points.push_back({.x = row->pairs[i].first, .y = row->pairs[i].second, .hollow = true});
     }
   }
-  return RenderSvg(panels, "Error and attention of tokens in parallel", {.columns = 2});
+  return RenderSvg(panels, "Error and attention of tokens in parallel", {.columns = 2, .shares_axes = true});
 }
 
 std::string StatesSvg(const AttentionReport& report) {
@@ -159,7 +159,7 @@ std::string StatesSvg(const AttentionReport& report) {
       }
     }
   }
-  return RenderSvg(panels, "Change of states: Q5, median, Q95", {.columns = 2});
+  return RenderSvg(panels, "Change of states: Q5, median, Q95", {.columns = 2, .shares_axes = true});
 }
 
 }  // namespace punt

@@ -1,7 +1,9 @@
-// 95 % confidence intervals.
+// 95 % confidence intervals: the one place that makes them.
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <span>
 
 namespace punt {
@@ -11,21 +13,34 @@ struct Interval {
   double high = 0;
 };
 
-/// A number with its interval; without enough items to say, the interval is the number itself.
+/// A number with its interval; none where there are fewer than kLeastItems items, which say nothing of their spread.
 struct Estimate {
   double value = 0;
-  Interval ci95;
+  std::optional<Interval> ci95 = {};
 };
+
+inline constexpr std::int64_t kLeastItems = 3;
+
+/// Where a quantity can lie. No interval leaves it.
+struct ValueRange {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+};
+
+inline constexpr ValueRange kAnyNumber = {};
+inline constexpr ValueRange kNotNegative = {.low = 0};  // lengths, counts, nats, divergences
+inline constexpr ValueRange kShares = {.low = 0, .high = 1};
+inline constexpr ValueRange kCorrelations = {.low = -1, .high = 1};
 
 /// Wilson's interval for a share: stays within [0, 1] and keeps a width at 0 and 1. `trials` > 0.
 Estimate ShareOf(std::int64_t successes, std::int64_t trials);
 
-/// The mean, normal approximation. `values` is not empty.
-Estimate MeanOf(std::span<const double> values);
+/// The mean of values that lie in `range`; Student's t. `values` is not empty.
+Estimate MeanOf(std::span<const double> values, const ValueRange& range);
 
-/// sum(parts) / sum(wholes), as of nats over tokens: items weigh what their whole weighs. Normal approximation of the
-/// linearised ratio. Same sizes, sum(wholes) > 0.
-Estimate RatioOf(std::span<const double> parts, std::span<const double> wholes);
+/// sum(parts) / sum(wholes), as of nats over tokens: items weigh what their whole weighs. Student's t for the
+/// linearised ratio, which lies in `range`. Same sizes, sum(wholes) > 0.
+Estimate RatioOf(std::span<const double> parts, std::span<const double> wholes, const ValueRange& range);
 
 /// Of nats per token, a perplexity: the exponential of the value and of the interval's ends.
 Estimate ExpOf(const Estimate& estimate);

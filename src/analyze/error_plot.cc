@@ -5,6 +5,7 @@
 
 #include "analyze/error_study.h"
 #include "analyze/markdown.h"
+#include "analyze/planner_style.h"
 #include "analyze/svg_plot.h"
 
 namespace punt {
@@ -66,13 +67,14 @@ std::string ErrorNfeSvg(const ErrorReport& report) {
   for (const ErrorSummary& row : report.rows) {
     PlotSeries& series = SeriesOf(panel, row.family);
     series.line = true;
-    series.highlight = row.family == "punt";
+    series.highlight = IsPuntCurve(row.family);
+    series.style = PlannerStyle(row.family);
     const Estimate& error = row.new_base.per_token;
     series.points.push_back({.x = row.nfe.value,
                              .y = error.value,
                              .label = fmt::format("{}: {} nats per token at NFE {}", row.planner, Number(error.value),
                                                   Cost(row.nfe.value))});
-    if (row.runs > 1) series.points.back().range = PlotRange{error.ci95.low, error.ci95.high};
+    if (error.ci95) series.points.back().range = PlotRange{error.ci95->low, error.ci95->high};
   }
   for (PlotSeries& series : panel.series) {
     std::stable_sort(series.points.begin(), series.points.end(),
@@ -94,7 +96,7 @@ std::string ErrorRevealedSvg(const ErrorReport& report, bool every_planner) {
     panels.push_back(std::move(own));
   }
   if (panels.size() == 1) return "";
-  return RenderSvg(panels, "Error by tokens revealed before in the step", {.columns = 2});
+  return RenderSvg(panels, "Error by tokens revealed before in the step", {.columns = 2, .shares_axes = true});
 }
 
 }  // namespace punt

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "analyze/confidence_json.h"
 #include "analyze/error_study.h"
 #include "analyze/markdown.h"
 
@@ -16,11 +17,10 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view kPunt = "punt";
 
 Json Finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-Json Interval95(const Interval& interval) { return Json::array({interval.low, interval.high}); }
 
 Json FiguresJson(const ErrorFigures& figures) {
   return {{"mean_per_token", figures.per_token.value},
-          {"mean_per_token_ci95", Interval95(figures.per_token.ci95)},
+          {"mean_per_token_ci95", IntervalJson(figures.per_token.ci95)},
           {"mean_per_parallel_token", figures.per_parallel_token},
           {"mean_per_sequence", figures.per_sequence},
           {"q05", Finite(figures.q05)},
@@ -43,11 +43,6 @@ Json BinsJson(const std::vector<RevealedBin>& bins) {
   return list;
 }
 
-std::string WithCi(const Estimate& estimate, std::int64_t runs) {
-  if (runs < 2) return Number(estimate.value);
-  return fmt::format("{} [{}, {}]", Number(estimate.value), Number(estimate.ci95.low), Number(estimate.ci95.high));
-}
-
 std::string MainTable(const ErrorReport& report) {
   std::string text = TableHead({"planner", "score", "NFE", "steps", "mean delta_KL per token", "per sequence",
                                 "tokens in parallel", "their median", "their Q95", "their largest"});
@@ -55,7 +50,7 @@ std::string MainTable(const ErrorReport& report) {
     const ErrorFigures& error = row.new_base;
     text += fmt::format(
         "| `{}` | {} | {} | {} | {} | {} | {:.0f} % | {} | {} | {} |\n", row.planner, row.score, Cost(row.nfe.value),
-        Cost(row.steps), WithCi(error.per_token, row.runs), Number(error.per_sequence),
+        Cost(row.steps), WithInterval(error.per_token), Number(error.per_sequence),
         100.0 * static_cast<double>(row.parallel_tokens) / static_cast<double>(std::max<std::int64_t>(1, row.tokens)),
         Number(error.median), Number(error.q95), Number(error.most));
   }
@@ -66,7 +61,7 @@ std::string OtherDirectionTable(const ErrorReport& report) {
   std::string text = TableHead({"planner", "mean per token", "per sequence", "median in parallel", "Q95", "infinite"});
   for (const ErrorSummary& row : report.rows) {
     const ErrorFigures& error = row.base_new;
-    text += fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", row.planner, WithCi(error.per_token, row.runs),
+    text += fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", row.planner, WithInterval(error.per_token),
                         Number(error.per_sequence), Number(error.median), Number(error.q95), error.infinite);
   }
   return text;
@@ -93,6 +88,29 @@ std::vector<std::string> OtherFamilies(const ErrorReport& report) {
   return families;
 }
 
+/// How PUNT compares with one family over the settings at which both have points.
+std::string EqualNfeLine(const std::string& family, int below, int compared) {
+  if (compared == 0)
+    return fmt::format("- {}: none of its settings brackets PUNT's passes, nothing to compare\n", family);
+  return fmt::format("- {}: PUNT's mean is the smaller one at {} of {} settings where both have points\n", family,
+                     below, compared);
+}
+
+/// One by one is exact with a pass per token: beyond that no planner has anything to win.
+std::string OneByOneLine(const ErrorReport& report) {
+  int settings = 0, dear = 0;
+  double most = 0;  // tokens of a sequence
+  for (const ErrorSummary& row : report.rows) {
+    if (row.family != kPunt) continue;
+    const double tokens = static_cast<double>(row.tokens) / static_cast<double>(row.runs);
+    most = std::max(most, tokens);
+    ++settings;
+    dear += row.nfe.value >= tokens ? 1 : 0;
+  }
+  return fmt::format("- one by one is exact with {} passes; {} of PUNT's {} settings take as many or more\n",
+                     Cost(most), dear, settings);
+}
+
 /// PUNT against every other family at PUNT's NFE, and how often it has the smaller error.
 std::string EqualNfeTable(const ErrorReport& report) {
   const std::vector<std::string> families = OtherFamilies(report);
@@ -115,15 +133,8 @@ std::string EqualNfeTable(const ErrorReport& report) {
   }
   if (table.empty() || families.empty()) return "";
   std::string text = TableHead(titles) + table + "\n";
-  for (std::size_t i = 0; i < families.size(); ++i) {
-    if (compared[i] == 0) {
-      text += fmt::format("- {}: every setting of PUNT takes fewer passes\n", families[i]);
-    } else {
-      text += fmt::format("- {}: PUNT's mean is the smaller one at {} of {} settings\n", families[i], below[i],
-                          compared[i]);
-    }
-  }
-  return text;
+  for (std::size_t i = 0; i < families.size(); ++i) text += EqualNfeLine(families[i], below[i], compared[i]);
+  return text + OneByOneLine(report);
 }
 
 }  // namespace
@@ -136,7 +147,7 @@ std::string ErrorJson(const ErrorReport& report, int indent) {
                    {"score", row.score},
                    {"runs", row.runs},
                    {"nfe_mean", row.nfe.value},
-                   {"nfe_mean_ci95", Interval95(row.nfe.ci95)},
+                   {"nfe_mean_ci95", IntervalJson(row.nfe.ci95)},
                    {"steps_mean", row.steps},
                    {"tokens", row.tokens},
                    {"parallel_tokens", row.parallel_tokens},
@@ -166,9 +177,7 @@ std::string ErrorMarkdown(const ErrorReport& report) {
   if (!equal.empty()) {
     text +=
         "\n## At equal NFE\n\nMean delta_KL per token that the others reach with PUNT's NFE: on straight lines between "
-        "their "
-        "settings; with more passes than they ever take, that of their most expensive setting; - below their "
-        "cheapest.\n\n" +
+        "their settings; - where they have none on both sides.\n\n" +
         equal;
   }
   const std::string epsilon = EpsilonTable(report);

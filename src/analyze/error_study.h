@@ -80,7 +80,7 @@ struct RevealedRange {
 RevealedRange RevealedRangeOf(int revealed_before);
 
 /// The error per token that a family reaches with `nfe` passes, on straight lines through its settings in the logarithm
-/// of NFE; with more than it ever takes, that of its most expensive setting; nothing below the cheapest one.
+/// of NFE; nothing below its cheapest setting and beyond its most expensive one.
 std::optional<double> ErrorAtNfe(std::span<const ErrorSummary> all, std::string_view family, double nfe);
 
 /// What a report says besides the numbers.

@@ -43,8 +43,7 @@ ErrorFigures FiguresOf(std::span<const ErrorRun* const> runs, double TokenError:
     total += sum;
   }
   if (std::any_of(counts.begin(), counts.end(), [](double count) { return count > 0; })) {
-    figures.per_token = RatioOf(sums, counts);
-    figures.per_token.ci95.low = std::max(0.0, figures.per_token.ci95.low);  // a divergence is not negative
+    figures.per_token = RatioOf(sums, counts, kNotNegative);
   }
   figures.per_sequence = total / static_cast<double>(runs.size());
   if (finite_parallel > 0) figures.per_parallel_token = total / static_cast<double>(finite_parallel);
@@ -112,7 +111,7 @@ ErrorSummary SummaryOf(std::span<const ErrorRun* const> runs) {
       above += summary.epsilon && token.kl_new_base > *summary.epsilon ? 1 : 0;
     }
   }
-  summary.nfe = MeanOf(nfe);
+  summary.nfe = MeanOf(nfe, kNotNegative);
   if (summary.epsilon && summary.parallel_tokens > 0) {
     summary.above_epsilon = static_cast<double>(above) / static_cast<double>(summary.parallel_tokens);
   }
@@ -169,8 +168,7 @@ std::optional<double> ErrorAtNfe(std::span<const ErrorSummary> all, std::string_
     const double from = curve[i - 1]->new_base.per_token.value;
     return from + share * (curve[i]->new_base.per_token.value - from);
   }
-  if (curve.empty()) return std::nullopt;
-  return curve.back()->new_base.per_token.value;
+  return std::nullopt;
 }
 
 }  // namespace punt

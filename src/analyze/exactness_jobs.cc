@@ -47,10 +47,10 @@ void AddPunt(std::vector<Configuration>& out, bool quick) {
   const std::vector<double> few = {0.01, 0.04};
   const std::vector<double> epsilons = quick ? few : std::vector{0.001, 0.004, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32};
   const std::vector<double> coarse = quick ? few : std::vector{0.01, 0.04, 0.16, 0.32};
-  AddGrid(out, "punt", "punt:epsilon={}", "margin", epsilons);
-  AddGrid(out, "punt, random order", "punt:epsilon={}", "random", epsilons);
-  AddGrid(out, "punt recursive", "punt:epsilon={},form=recursive", "margin", coarse);
-  AddGrid(out, "punt parallel", "punt:epsilon={},form=parallel", "margin", coarse);
+  AddGrid(out, "punt", "punt:epsilon={},fallback=false", "margin", epsilons);
+  AddGrid(out, "punt, random order", "punt:epsilon={},fallback=false", "random", epsilons);
+  AddGrid(out, "punt recursive", "punt:epsilon={},form=recursive,fallback=false", "margin", coarse);
+  AddGrid(out, "punt parallel", "punt:epsilon={},form=parallel,fallback=false", "margin", coarse);
 }
 
 void AddPaperBaselines(std::vector<Configuration>& out, bool quick) {
@@ -85,12 +85,13 @@ void AddOthers(std::vector<Configuration>& out, bool quick) {
 }
 
 void AddCombinations(std::vector<Configuration>& out) {
-  for (const char* planner : {"top-k:k=8", "entropy-bound:gamma=1", "punt:epsilon=0.04"}) {
+  for (const char* planner : {"top-k:k=8", "entropy-bound:gamma=1", "punt:epsilon=0.04,fallback=false"}) {
     out.push_back({"spacing", fmt::format("spacing:planner=({}),gap=8", planner), "margin"});
   }
   for (const char* parts :
-       {"first=(top-k:k=2),then=punt,at=0.3", "first=(random:k=8),then=punt,at=0.3",
-        "first=(random:k=16),then=(punt:epsilon=0.01),at=0.5", "first=punt,then=(random:k=64),at=0.5"}) {
+       {"first=(top-k:k=2),then=(punt:fallback=false),at=0.3", "first=(random:k=8),then=(punt:fallback=false),at=0.3",
+        "first=(random:k=16),then=(punt:epsilon=0.01,fallback=false),at=0.5",
+        "first=(punt:fallback=false),then=(random:k=64),at=0.5"}) {
     out.push_back({"hybrid", fmt::format("hybrid:{}", parts), "margin"});
   }
 }
@@ -101,10 +102,10 @@ std::vector<Configuration> ExactConfigurations() {
                                     {"top-k", "top-k:k=1", "margin"},
                                     {"top-k", "top-k:k=1", "token-prob"}};
   for (const char* form : {"iterative", "recursive", "parallel"}) {
-    out.push_back({"punt", fmt::format("punt:epsilon={},form={}", kTiny, form), "margin"});
+    out.push_back({"punt", fmt::format("punt:epsilon={},form={},fallback=false", kTiny, form), "margin"});
   }
-  out.push_back({"punt", fmt::format("punt:epsilon={}", kTiny), "token-prob"});
-  out.push_back({"punt", "punt:epsilon=0.04", "margin"});
+  out.push_back({"punt", fmt::format("punt:epsilon={},fallback=false", kTiny), "token-prob"});
+  out.push_back({"punt", "punt:epsilon=0.04,fallback=false", "margin"});
   return out;
 }
 
@@ -125,7 +126,7 @@ std::vector<Configuration> OtherLawConfigurations() {
           {"p2", "p2:steps=3", "margin"},
           {"wino", "wino", "token-prob"},
           {"spacing", "spacing:planner=(top-k:k=3),gap=2", "margin"},
-          {"hybrid", "hybrid:first=(top-k:k=1),then=(punt:epsilon=0.04),at=0.4", "margin"}};
+          {"hybrid", "hybrid:first=(top-k:k=1),then=(punt:epsilon=0.04,fallback=false),at=0.4", "margin"}};
 }
 
 void AddLawJobs(std::vector<ExactnessJob>& jobs, const ExactnessOptions& options, std::string_view section,
@@ -165,7 +166,7 @@ void AddEpsilonJobs(std::vector<ExactnessJob>& jobs, const ExactnessOptions& opt
                         .family = form,
                         .column = epsilon,
                         .model = fmt::format("toy:joint,length=4,vocab={},seed={}", options.quick ? 2 : 3, 100 + seed),
-                        .planner = fmt::format("punt:epsilon={},form={}", epsilon, form),
+                        .planner = fmt::format("punt:epsilon={},form={},fallback=false", epsilon, form),
                         .score = "margin",
                         .seed = static_cast<std::uint64_t>(seed)});
       }

@@ -5,6 +5,7 @@
 
 #include "analyze/exactness.h"
 #include "analyze/exactness_table.h"
+#include "analyze/planner_style.h"
 
 namespace punt {
 std::vector<PlotPanel> TradeOffPanels(const ExactnessOptions& options, const ExactnessResults& results) {
@@ -20,6 +21,7 @@ std::vector<PlotPanel> TradeOffPanels(const ExactnessOptions& options, const Exa
       PlotSeries& series = SeriesOf(panel, row.family);
       series.line = IsPunt(row) || row.family == "random" || row.family == "halton" || row.family == "dilated";
       series.highlight = row.family == "punt" || row.family == "punt, random order";
+      series.style = PlannerStyle(row.family);
       series.points.push_back({.x = row.Mean("nfe"),
                                .y = row.Mean("error"),
                                .label = fmt::format("{} ({}): {:.4g} nats at {:.4g} NFE", row.planner, row.score,

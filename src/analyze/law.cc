@@ -128,14 +128,15 @@ struct StateKey {
   bool has_next_base = false;
   std::vector<Position> next_base_rows = {};
   std::vector<double> history = {};
+  std::vector<int> past = {};
 
   friend bool operator<(const StateKey& a, const StateKey& b) { return a.Tie() < b.Tie(); }
 
  private:
   std::tuple<const std::vector<Token>&, int, int, const std::vector<Token>&, bool, const std::vector<Position>&,
-             const std::vector<double>&>
+             const std::vector<double>&, const std::vector<int>&>
   Tie() const {
-    return {tokens, scope_index, scope_start_step, previous_canvas, has_next_base, next_base_rows, history};
+    return {tokens, scope_index, scope_start_step, previous_canvas, has_next_base, next_base_rows, history, past};
   }
 };
 
@@ -157,6 +158,9 @@ StateKey KeyOf(const RunState& state, bool remember_commits) {
     }
     key.history.push_back(static_cast<double>(history.divergences.size()));
     key.history.insert(key.history.end(), history.divergences.begin(), history.divergences.end());
+  }
+  for (const PastStep& step : state.past) {
+    key.past.insert(key.past.end(), {step.committed, step.tests, static_cast<int>(step.serves_next_step)});
   }
   return key;
 }
@@ -206,6 +210,7 @@ class Enumerator {
         // The first step read the rows; the others need not run the base pass again.
         state.next_base = proposer_->pass();
         state.next_base_rows.assign(state.canvas.generated().begin(), state.canvas.generated().end());
+        if (!state.past.empty() && !base_was_free) state.past.back().serves_next_step = false;
       }
       Meter meter(*session_, 0, nullptr);
       const StepOutcome outcome = TakeStep(meter, recipe_, state);

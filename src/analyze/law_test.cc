@@ -73,8 +73,8 @@ TEST(Law, SumsToOneForEveryPlanner) {
 
 TEST(Law, MergingStatesChangesNothingForPlannersThatDoNotLookBack) {
   const Model model = OpenModel("toy:joint,length=4,vocab=2,seed=7");
-  for (const char* planner :
-       {"punt", "punt:form=parallel", "top-k:k=2", "entropy-bound", "threshold:tau=0.6", "klass", "p2:steps=3"}) {
+  for (const char* planner : {"punt", "punt:fallback=false", "punt:fallback=false,form=parallel", "top-k:k=2",
+                              "entropy-bound", "threshold:tau=0.6", "klass", "p2:steps=3"}) {
     const Law whole = LawOf(model, planner, "token-prob");
     const Law merged = LawOf(model, planner, "token-prob", {.remember_commits = false});
     EXPECT_LE(merged.outcomes, whole.outcomes) << planner;

@@ -2,6 +2,7 @@
 
 #include "analyze/markdown.h"
 #include "analyze/order_study.h"
+#include "analyze/planner_style.h"
 #include "analyze/svg_plot.h"
 
 namespace punt {
@@ -12,8 +13,6 @@ bool StandsForPlanner(const OrderReport& report, std::size_t index) {
   const std::size_t next = index + 1;
   return next == report.rows.size() || report.rows[next].planner != report.rows[index].planner;
 }
-
-bool IsPunt(const OrderSummary& row) { return row.planner.starts_with("punt"); }
 
 double Middle(std::size_t index, std::size_t count) {
   return (static_cast<double>(index) + 0.5) / static_cast<double>(count);
@@ -72,8 +71,11 @@ std::string OrderEfficiencySvg(const OrderReport& report) {
     const OrderSummary& row = report.rows[i];
     if (panels.empty() || (has_kinds && is_first(i))) panels.push_back(new_panel(has_kinds ? row.planner : ""));
     PlotSeries& series = panels.back().series.emplace_back(EfficiencySeries(row));
-    if (!has_kinds) series.name = row.planner;
-    series.highlight = has_kinds ? !is_first(i) && StandsForPlanner(report, i) : IsPunt(row);
+    if (!has_kinds) {
+      series.name = row.planner;
+      series.style = PlannerStyle(row.planner);
+    }
+    series.highlight = has_kinds ? !is_first(i) && StandsForPlanner(report, i) : IsPuntCurve(row.planner);
   }
   return RenderSvg(panels, "Unmasking efficiency", {.columns = 2});
 }
@@ -92,7 +94,8 @@ std::string OrderSvg(const OrderReport& report) {
     if (!StandsForPlanner(report, i)) continue;
     places.series.push_back(PlaceSeries(report.rows[i]));
     structure.series.push_back(StructureSeries(report.rows[i]));
-    places.series.back().highlight = structure.series.back().highlight = IsPunt(report.rows[i]);
+    places.series.back().highlight = structure.series.back().highlight = IsPuntCurve(report.rows[i].planner);
+    places.series.back().style = structure.series.back().style = PlannerStyle(report.rows[i].planner);
     has_structure |= !structure.series.back().points.empty();
   }
   std::vector<PlotPanel> panels = {std::move(places)};

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analyze/confidence_json.h"
 #include "analyze/markdown.h"
 #include "analyze/order_study.h"
 
@@ -12,7 +13,7 @@ using Json = nlohmann::ordered_json;
 
 Json EstimateJson(const std::optional<Estimate>& estimate) {
   if (!estimate) return nullptr;
-  return {{"mean", estimate->value}, {"ci95", {estimate->ci95.low, estimate->ci95.high}}};
+  return {{"mean", estimate->value}, {"ci95", IntervalJson(estimate->ci95)}};
 }
 
 Json EfficiencyJson(const OrderSummary& row) {
@@ -41,10 +42,9 @@ Json StructureJson(const OrderSummary& row) {
           {"classes", classes}};
 }
 
-std::string WithCi(const std::optional<Estimate>& estimate, std::int64_t runs) {
+std::string Cell(const std::optional<Estimate>& estimate) {
   if (!estimate) return "-";
-  if (runs < 2) return Number(estimate->value);
-  return fmt::format("{} [{}, {}]", Number(estimate->value), Number(estimate->ci95.low), Number(estimate->ci95.high));
+  return WithInterval(*estimate);
 }
 
 std::string ClassCell(const OrderSummary& row, TokenClass token_class) {
@@ -54,9 +54,9 @@ std::string ClassCell(const OrderSummary& row, TokenClass token_class) {
 }
 
 std::string Verdict(const OrderSummary& row) {
-  if (!row.structure_lag || row.runs < 2) return "too little to say";
-  if (row.structure_lag->ci95.high < 0) return "structure first";
-  return row.structure_lag->ci95.low > 0 ? "structure last" : "undecided";
+  if (!row.structure_lag || !row.structure_lag->ci95) return "too little to say";
+  if (row.structure_lag->ci95->high < 0) return "structure first";
+  return row.structure_lag->ci95->low > 0 ? "structure last" : "undecided";
 }
 
 }  // namespace
@@ -97,9 +97,9 @@ std::string OrderMarkdown(const OrderReport& report) {
   text += "## Efficiency\n\n" + TableHead({"planner", "prompts", "runs", "NFE", "steps", "tokens per pass",
                                            "tokens per step", "left-to-rightness"});
   for (const OrderSummary& row : report.rows) {
-    text += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} | {} |\n", row.planner, row.kind, row.runs, Cost(row.nfe),
-                        Cost(row.steps), Number(row.tokens_per_pass), Number(row.tokens_per_step),
-                        WithCi(row.left_to_right, row.runs));
+    text +=
+        fmt::format("| `{}` | {} | {} | {} | {} | {} | {} | {} |\n", row.planner, row.kind, row.runs, Cost(row.nfe),
+                    Cost(row.steps), Number(row.tokens_per_pass), Number(row.tokens_per_step), Cell(row.left_to_right));
   }
   text +=
       "\nLeft-to-rightness is the rank correlation of a position with the step that filled it: 1 left to right, -1 "
@@ -113,7 +113,7 @@ std::string OrderMarkdown(const OrderReport& report) {
     text += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} | {} |\n", row.planner, row.kind,
                         ClassCell(row, TokenClass::kNewline), ClassCell(row, TokenClass::kMarkup),
                         ClassCell(row, TokenClass::kPunctuation), ClassCell(row, TokenClass::kWord),
-                        WithCi(row.structure_lag, row.runs), Verdict(row));
+                        Cell(row.structure_lag), Verdict(row));
   }
   return text + "\n![order by position, structure over time](order.svg)\n";
 }

@@ -124,11 +124,8 @@ OrderSummary SummaryOf(std::span<const OrderRun* const> runs, std::string kind) 
     const auto count = static_cast<double>(summary.class_tokens[i]);
     summary.class_time[i] = count > 0 ? sums.class_time[i] / count : 0;
   }
-  if (!sums.correlations.empty()) {
-    Estimate& mean = summary.left_to_right.emplace(MeanOf(sums.correlations));
-    mean.ci95 = {std::max(-1.0, mean.ci95.low), std::min(1.0, mean.ci95.high)};
-  }
-  if (!sums.lags.empty()) summary.structure_lag = MeanOf(sums.lags);
+  if (!sums.correlations.empty()) summary.left_to_right = MeanOf(sums.correlations, kCorrelations);
+  if (!sums.lags.empty()) summary.structure_lag = MeanOf(sums.lags, kCorrelations);  // ranks lie in [0, 1]
   return summary;
 }
 

@@ -1,13 +1,13 @@
 // Pictures as text. An SVG is made of strings, so nothing beyond fmt is needed; what takes care is scales.
 //
-// A Scale maps values to pixels. Logarithmic scales run from a whole decade to a whole decade and have ticks at
-// decades (and at 2 and 5 when there are few); linear scales have ticks at steps of 1, 2 or 5 times a power of
-// ten. Values that a logarithmic scale cannot show sit in a band below a break, labelled with what they are
+// A Scale maps values to pixels. It covers the data and a margin of a few percent, so that no marker sits on the frame.
+// Logarithmic scales have ticks at decades (and at 2 and 5 when there are few); linear ones at steps of 1, 2 or 5 times
+// a power of ten. Values that a logarithmic scale cannot show sit in a band below a break, labelled with what they are
 // at most: on these plots zero error is the interesting case, and leaving it out would hide the winner.
 //
 // Colours are CSS classes (s0, s1, ...) with one definition for light and one for dark backgrounds, chosen from
 // the palette of Okabe and Ito (readable with the common kinds of colour blindness); markers repeat with a
-// different period than colours, so that no two of the first 40 series look alike.
+// different period than colours, so that no two of the first 29 series look alike.
 //
 // Tested by: svg_plot_test.cc.
 #include "analyze/svg_plot.h"
@@ -28,8 +28,8 @@ constexpr std::string_view kLightColours[] = {"#d55e00", "#0072b2", "#009e73", "
                                               "#8a6d00", "#4b9fd5", "#6b6b6b", "#7b3fa0"};
 constexpr std::string_view kDarkColours[] = {"#ff8c3a", "#58b4f0", "#3fd4a5", "#f0a3cd",
                                              "#e6cf4d", "#9bd3ff", "#b9b9b9", "#c493e8"};
-constexpr int kColours = static_cast<int>(std::size(kLightColours));
-constexpr int kMarkers = 5;
+static_assert(std::size(kLightColours) == kPlotColours && std::size(kDarkColours) == kPlotColours);
+constexpr double kMargin = 0.04;         // of an axis, at both ends
 constexpr double kJustAbove = 1 + 1e-9;  // a power of ten may differ from the same number written out
 
 constexpr double kLeft = 64, kRight = 22, kTop = 34, kBottom = 46, kBandBelow = 26, kBandLeft = 46, kTitle = 30,
@@ -51,6 +51,8 @@ class Scale {
 
  private:
   void MakeLog(const PlotAxis& axis, const std::vector<double>& values);
+  void AddLogTicks();
+  void AddEvenTicks(double low, double high);
   void MakeLinear(const PlotAxis& axis, std::vector<double> values);
 
   bool log_;
@@ -94,22 +96,35 @@ void Scale::MakeLog(const PlotAxis& axis, const std::vector<double>& values) {
     }
   }
   if (most == 0) least = most = 10 * floor_;
-  low_ = std::floor(std::log10(least));
-  high_ = std::max(std::ceil(std::log10(most)), low_ + 1);
+  low_ = std::log10(least);
+  high_ = std::log10(most);
+  const double margin = high_ > low_ ? kMargin * (high_ - low_) : 0.5;
+  low_ -= margin;
+  high_ += margin;
   if (has_band_) {
     const double direction = to_ > from_ ? 1 : -1;
     const double band = direction > 0 ? kBandLeft : kBandBelow;
     band_ = from_ + direction * band / 3;
     from_ += direction * band;
   }
-  const int decades = static_cast<int>(high_ - low_);
-  const int stride = (decades + 7) / 8;
-  for (int decade = 0; decade <= decades; decade += stride) {
-    const double value = std::pow(10.0, low_ + decade);
-    if (!has_band_ || value > floor_ * kJustAbove)
-      ticks_.push_back({value, TickLabel(value)});  // the band has a label of its own
-    if (decades > 2 || decade == decades) continue;
-    for (double factor : {2.0, 5.0}) ticks_.push_back({factor * value, TickLabel(factor * value)});
+  AddLogTicks();
+}
+
+/// At decades; between them too when there are few; every other one, say, when there are many. Within one they are
+/// those of a linear axis: 1, 2 and 5 may all lie outside.
+void Scale::AddLogTicks() {
+  const double decades = high_ - low_;
+  if (decades < 1) return AddEvenTicks(std::pow(10.0, low_), std::pow(10.0, high_));
+  const int stride = static_cast<int>(std::ceil(decades / 8));
+  for (int decade = static_cast<int>(std::floor(low_)); decade <= high_; ++decade) {
+    for (double factor : {1.0, 2.0, 5.0}) {
+      if (factor > 1 && decades > 2.5) break;
+      if (factor == 1 && decade % std::max(1, stride) != 0) break;
+      const double value = factor * std::pow(10.0, decade);
+      const bool is_inside = std::log10(value) >= low_ && std::log10(value) <= high_;
+      const bool is_the_bands = has_band_ && value <= floor_ * kJustAbove;  // which has a label of its own
+      if (is_inside && !is_the_bands) ticks_.push_back({value, TickLabel(value)});
+    }
   }
 }
 
@@ -120,16 +135,21 @@ void Scale::MakeLinear(const PlotAxis& axis, std::vector<double> values) {
     high_ = *std::max_element(values.begin(), values.end());
   }
   if (high_ - low_ <= 0) high_ = low_ + 1;
-  double step = std::pow(10.0, std::floor(std::log10((high_ - low_) / 4)));
+  const double margin = kMargin * (high_ - low_);
+  if (!(axis.zero && low_ == 0)) low_ -= margin;
+  if (!(axis.zero && high_ == 0)) high_ += margin;
+  AddEvenTicks(low_, high_);
+}
+
+void Scale::AddEvenTicks(double low, double high) {
+  double step = std::pow(10.0, std::floor(std::log10((high - low) / 4)));
   for (double factor : {2.0, 2.5, 2.0}) {
-    if ((high_ - low_) / step > 6) step *= factor;
+    if ((high - low) / step > 6.5) step *= factor;
   }
-  low_ = std::floor(low_ / step) * step;
-  high_ = std::ceil(high_ / step) * step;
-  const int count = static_cast<int>(std::lround((high_ - low_) / step));
-  for (int i = 0; i <= count; ++i) {
-    const double value = low_ + i * step;
-    ticks_.push_back({value, TickLabel(std::fabs(value) < step / 2 ? 0 : value)});
+  for (auto i = static_cast<long long>(std::ceil(low / step)); static_cast<double>(i) * step <= high; ++i) {
+    const double value = static_cast<double>(i) * step;
+    const bool is_the_bands = has_band_ && value <= floor_ * kJustAbove;
+    if (!is_the_bands) ticks_.push_back({value, TickLabel(value)});
   }
 }
 
@@ -141,7 +161,7 @@ double Scale::At(double value) const {
 
 /// The path of a marker of half-width r around (x, y).
 std::string Marker(int kind, double x, double y, double r) {
-  switch (kind % kMarkers) {
+  switch (kind % kPlotMarkers) {
     case 0:
       return fmt::format("M{:.1f} {:.1f}a{r:.1f} {r:.1f} 0 1 0 {d:.1f} 0a{r:.1f} {r:.1f} 0 1 0 {n:.1f} 0z", x - r, y,
                          fmt::arg("r", r), fmt::arg("d", 2 * r), fmt::arg("n", -2 * r));
@@ -162,7 +182,7 @@ std::string Marker(int kind, double x, double y, double r) {
 
 std::string Style() {
   std::string light, dark;
-  for (int i = 0; i < kColours; ++i) {
+  for (int i = 0; i < kPlotColours; ++i) {
     const auto colour = [&](std::string_view value) { return fmt::format(".s{0}{{color:{1}}}", i, value); };
     light += colour(kLightColours[i]);
     dark += colour(kDarkColours[i]);
@@ -218,8 +238,8 @@ void DrawAxes(std::string& out, const PlotPanel& panel, const Scale& x, const Sc
        fmt::format(" transform=\"rotate(-90 {:.1f} {:.1f})\"", frame.left - 48, middle));
 }
 
-void DrawSeries(std::string& out, const PlotSeries& series, int style, const Scale& x, const Scale& y) {
-  out += fmt::format("<g class=\"s{}{}\">\n", style % kColours, series.highlight ? " strong" : "");
+void DrawSeries(std::string& out, const PlotSeries& series, const PlotStyle& style, const Scale& x, const Scale& y) {
+  out += fmt::format("<g class=\"s{}{}\">\n", style.colour, series.highlight ? " strong" : "");
   if (series.line && series.points.size() > 1) {
     std::string path;
     for (const PlotPoint& point : series.points) {
@@ -234,28 +254,43 @@ void DrawSeries(std::string& out, const PlotSeries& series, int style, const Sca
   }
   for (const PlotPoint& point : series.points) {
     const std::string label = point.label.empty() ? series.name : point.label;
-    out += fmt::format("<path class=\"mark{}\" d=\"{}\"><title>{}</title></path>\n", point.hollow ? " hollow" : "",
-                       Marker(style, x.At(point.x), y.At(point.y), series.highlight ? 4.5 : 3.2), EscapeXml(label));
+    out +=
+        fmt::format("<path class=\"mark{}\" d=\"{}\"><title>{}</title></path>\n", point.hollow ? " hollow" : "",
+                    Marker(style.marker, x.At(point.x), y.At(point.y), series.highlight ? 4.5 : 3.2), EscapeXml(label));
   }
   out += "</g>\n";
 }
 
-void DrawPanel(std::string& out, const PlotPanel& panel, const Frame& frame, const std::map<std::string, int>& styles) {
+/// What the axes of some panels have to cover.
+struct Coordinates {
   std::vector<double> xs, ys;
-  for (const PlotSeries& series : panel.series) {
-    for (const PlotPoint& point : series.points) {
-      const PlotRange range = point.range.value_or(PlotRange{point.y, point.y});
-      for (double value : {point.x, point.y, range.low, range.high}) {
-        if (!std::isfinite(value)) {
-          BadInput("series '{}' has a point ({}, {}) that is not finite", series.name, point.x, point.y);
+};
+
+Coordinates CoordinatesOf(std::span<const PlotPanel> panels) {
+  Coordinates all;
+  for (const PlotPanel& panel : panels) {
+    for (const PlotSeries& series : panel.series) {
+      for (const PlotPoint& point : series.points) {
+        const PlotRange range = point.range.value_or(PlotRange{point.y, point.y});
+        for (double value : {point.x, point.y, range.low, range.high}) {
+          if (!std::isfinite(value)) {
+            BadInput("series '{}' has a point ({}, {}) that is not finite", series.name, point.x, point.y);
+          }
         }
+        all.xs.push_back(point.x);
+        all.ys.insert(all.ys.end(), {point.y, range.low, range.high});
       }
-      xs.push_back(point.x);
-      ys.insert(ys.end(), {point.y, range.low, range.high});
     }
   }
-  const Scale x(panel.x, xs, frame.left, frame.right);
-  const Scale y(panel.y, ys, frame.bottom, frame.top);
+  return all;
+}
+
+using Styles = std::map<std::string, PlotStyle>;
+
+void DrawPanel(std::string& out, const PlotPanel& panel, const Coordinates& covered, const Frame& frame,
+               const Styles& styles) {
+  const Scale x(panel.x, covered.xs, frame.left, frame.right);
+  const Scale y(panel.y, covered.ys, frame.bottom, frame.top);
   DrawAxes(out, panel, x, y, frame);
   for (bool highlight : {false, true}) {
     for (const PlotSeries& series : panel.series) {
@@ -264,14 +299,48 @@ void DrawPanel(std::string& out, const PlotPanel& panel, const Frame& frame, con
   }
 }
 
+/// Series that ask for a style get it, or its colour with another marker; the others get what is left.
+Styles ChooseStyles(std::span<const PlotPanel> panels) {
+  Styles styles;
+  const auto is_taken = [&](const PlotStyle& style) {
+    return std::any_of(styles.begin(), styles.end(), [&](const auto& entry) { return entry.second == style; });
+  };
+  int next = 0;
+  for (bool asks : {true, false}) {
+    for (const PlotPanel& panel : panels) {
+      for (const PlotSeries& series : panel.series) {
+        if (series.style.has_value() != asks || styles.contains(series.name)) continue;
+        PlotStyle style = asks ? *series.style : NumberedStyle(next);
+        for (int i = 1; asks && is_taken(style) && i < kPlotMarkers; ++i)
+          style.marker = (style.marker + 1) % kPlotMarkers;
+        for (int i = 0; !asks && is_taken(style) && i < kPlotColours * kPlotMarkers; ++i) style = NumberedStyle(++next);
+        styles.emplace(series.name, style);
+      }
+    }
+  }
+  return styles;
+}
+
 /// Of an entry: marker, text and a gap. Letters are about 6.3 pixels wide at this size, none wider than 7.
 double LegendWidth(std::size_t letters) { return std::max(140.0, 7.0 * static_cast<double>(letters) + 26); }
 
 struct LegendEntry {
   std::string name;
-  int style = 0;
+  PlotStyle style;
   bool highlight = false;
 };
+
+std::vector<LegendEntry> LegendOf(std::span<const PlotPanel> panels, const Styles& styles) {
+  std::vector<LegendEntry> legend;
+  for (const PlotPanel& panel : panels) {
+    for (const PlotSeries& series : panel.series) {
+      const bool is_there = std::any_of(legend.begin(), legend.end(),
+                                        [&](const LegendEntry& entry) { return entry.name == series.name; });
+      if (!is_there) legend.push_back({series.name, styles.at(series.name), series.highlight});
+    }
+  }
+  return legend;
+}
 
 void DrawLegend(std::string& out, const std::vector<LegendEntry>& entries, double top, double width, int per_row) {
   for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -279,13 +348,20 @@ void DrawLegend(std::string& out, const std::vector<LegendEntry>& entries, doubl
     const auto row = static_cast<double>(i / static_cast<std::size_t>(per_row));
     const double x = kLeft / 2 + column * (width - kLeft / 2) / per_row;
     const double y = top + row * kLegendRow;
-    out += fmt::format("<g class=\"s{}\"><path class=\"mark\" d=\"{}\"/></g>\n", entries[i].style % kColours,
-                       Marker(entries[i].style, x, y, entries[i].highlight ? 4.5 : 3.2));
+    out += fmt::format("<g class=\"s{}\"><path class=\"mark\" d=\"{}\"/></g>\n", entries[i].style.colour,
+                       Marker(entries[i].style.marker, x, y, entries[i].highlight ? 4.5 : 3.2));
     Text(out, x + 10, y + 4, "start", entries[i].name, entries[i].highlight ? " font-weight=\"600\"" : "");
   }
 }
 
 }  // namespace
+
+PlotStyle NumberedStyle(int number) {
+  if (number == 0) return {};
+  return {.colour = 1 + (number - 1) % (kPlotColours - 1), .marker = 1 + (number - 1) % (kPlotMarkers - 1)};
+}
+
+std::string_view PlotColour(int colour, bool is_dark) { return (is_dark ? kDarkColours : kLightColours)[colour]; }
 
 PlotSeries& SeriesOf(PlotPanel& panel, std::string_view name) {
   const auto found = std::find_if(panel.series.begin(), panel.series.end(),
@@ -324,14 +400,8 @@ std::string EscapeXml(std::string_view text) {
 
 std::string RenderSvg(std::span<const PlotPanel> panels, std::string_view title, const PlotLayout& layout) {
   if (panels.empty()) BadInput("a plot needs at least one panel");
-  std::map<std::string, int> styles;
-  std::vector<LegendEntry> legend;
-  for (const PlotPanel& panel : panels) {
-    for (const PlotSeries& series : panel.series) {
-      const int next = static_cast<int>(styles.size());
-      if (styles.emplace(series.name, next).second) legend.push_back({series.name, next, series.highlight});
-    }
-  }
+  const Styles styles = ChooseStyles(panels);
+  const std::vector<LegendEntry> legend = LegendOf(panels, styles);
   const int columns = std::clamp(layout.columns, 1, static_cast<int>(panels.size()));
   const int rows = (static_cast<int>(panels.size()) + columns - 1) / columns;
   const double width = columns * layout.panel_width;
@@ -354,8 +424,9 @@ std::string RenderSvg(std::span<const PlotPanel> panels, std::string_view title,
     const int row = static_cast<int>(i) / columns;
     const double x = column * layout.panel_width;
     const double y = kTitle + row * layout.panel_height;
-    DrawPanel(out, panels[i], {x + kLeft, x + layout.panel_width - kRight, y + kTop, y + layout.panel_height - kBottom},
-              styles);
+    const Coordinates covered = CoordinatesOf(layout.shares_axes ? panels : panels.subspan(i, 1));
+    DrawPanel(out, panels[i], covered,
+              {x + kLeft, x + layout.panel_width - kRight, y + kTop, y + layout.panel_height - kBottom}, styles);
   }
   DrawLegend(out, legend, legend_top, width, per_row);
   return out + "</svg>\n";

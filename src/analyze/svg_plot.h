@@ -25,15 +25,34 @@ struct PlotPoint {
   std::optional<PlotRange> range = {};  // of y: a thin bar behind the marker
 };
 
+/// A colour and a marker, by number.
+struct PlotStyle {
+  int colour = 0;
+  int marker = 0;
+
+  bool operator==(const PlotStyle&) const = default;
+};
+
+inline constexpr int kPlotColours = 8;
+inline constexpr int kPlotMarkers = 5;  // circle, square, triangle, diamond, triangle upside down
+
+/// Styles that differ: 0 has a colour and a marker for itself, 28 others share the rest.
+PlotStyle NumberedStyle(int number);
+
+/// "#d55e00", on a light or a dark ground.
+std::string_view PlotColour(int colour, bool is_dark);
+
 struct PlotSeries {
   std::string name;
   std::vector<PlotPoint> points;
-  bool line = false;       // joins the points in their order
-  bool highlight = false;  // drawn last, larger, with a thick line
+  bool line = false;                    // joins the points in their order
+  bool highlight = false;               // drawn last, larger, with a thick line
+  std::optional<PlotStyle> style = {};  // where it is taken, another marker of the colour; none: any that is free
 };
 
-/// The range covers the data. On a logarithmic axis values at or below `floor` (zero among them) are drawn in a
-/// band of their own below a break in the axis; without such values there is no band.
+/// The range covers the data and a little more, so that no marker sits on the frame. On a logarithmic axis values at or
+/// below `floor` (zero among them) are drawn in a band of their own below a break in the axis; without such values
+/// there is no band.
 struct PlotAxis {
   std::string label;
   bool log = false;
@@ -55,6 +74,7 @@ struct PlotLayout {
   int columns = 2;
   int panel_width = 460;
   int panel_height = 340;
+  bool shares_axes = false;  // all panels have the same, to be compared
 };
 
 /// Panels row by row with one legend below; series of the same name share colour, marker and legend entry.

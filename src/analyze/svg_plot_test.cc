@@ -131,10 +131,64 @@ TEST(SvgPlot, TicksStayWithinThePanel) {
     const std::string svg = RenderSvg({&panel, 1}, "title");
     EXPECT_EQ(svg.find(" 0.0H"), std::string::npos) << svg;  // a grid line at the top of the picture
     const bool has_band = points.back().y == 0;
-    EXPECT_EQ(svg.find(">1e-6<") == std::string::npos, has_band);
+    EXPECT_EQ(svg.find(">1e-6<"), std::string::npos) << "below all data, or the band's";
     EXPECT_EQ(svg.find(">≤1e-6<") != std::string::npos, has_band);
     EXPECT_EQ(svg.find(">2e-6<") != std::string::npos, has_band);  // one decade: ticks between
   }
+}
+
+/// The labels of the ticks below a picture's only panel.
+std::vector<double> TicksBelow(const std::string& svg) {
+  std::vector<double> ticks;
+  const std::string mark = " text-anchor=\"middle\">";
+  for (std::size_t at = svg.find(mark); at != std::string::npos; at = svg.find(mark, at + 1)) {
+    const std::string label = svg.substr(at + mark.size(), svg.find('<', at) - at - mark.size());
+    if (!label.empty() && std::isdigit(static_cast<unsigned char>(label.front()))) ticks.push_back(std::stod(label));
+  }
+  return ticks;
+}
+
+TEST(SvgPlot, AxesEndWhereTheDataEnd) {
+  // 8 to 1024 passes once got an axis to 10000, and six layers one from -1.
+  const std::pair<double, double> ends[] = {{8, 1024}, {4.5, 6.4}, {0.011, 0.0198}, {1, 1e12}, {20, 20}};
+  for (bool log : {true, false}) {
+    for (const auto& [least, most] : ends) {
+      const PlotPanel panel = Panel({{least, 1}, {most, 2}}, log);
+      const std::string svg = RenderSvg({&panel, 1}, "title");
+      const auto line = LineOf(svg);
+      EXPECT_GT(line[0].first, 64 + 4) << least << ": a marker on the frame";
+      EXPECT_LT(line[1].first, 460 - 22 - 4) << most;
+      const double wanted = least < most ? 0.9 * (460 - 22 - 64) : 0;
+      EXPECT_GE(line[1].first - line[0].first, wanted) << least << ": room wasted";
+      const std::vector<double> ticks = TicksBelow(svg);
+      EXPECT_GE(ticks.size(), 2u) << least << " to " << most;
+      EXPECT_LE(ticks.size(), 12u) << least << " to " << most;
+    }
+  }
+  const PlotPanel layers = Panel({{-0.12, 1}, {5.12, 2}}, false);
+  EXPECT_EQ(TicksBelow(RenderSvg({&layers, 1}, "title")), (std::vector<double>{0, 1, 2, 3, 4, 5}));
+}
+
+TEST(SvgPlot, PanelsShareAxesWhenAsked) {
+  const std::vector<PlotPanel> panels = {Panel({{1, 1}, {10, 10}}), Panel({{1, 1}, {100, 1000}})};
+  const auto apart = LineOf(RenderSvg(panels, "title"));
+  const auto shared = LineOf(RenderSvg(panels, "title", {.shares_axes = true}));
+  const auto second = LineOf(RenderSvg({&panels[1], 1}, "title"));
+  EXPECT_EQ(second[0].first, shared[0].first) << "the larger panel decides";
+  EXPECT_EQ(second[0].second, shared[0].second);
+  EXPECT_GT(apart[1].first, shared[1].first);
+}
+
+TEST(SvgPlot, AStyleIsKeptWhateverTheOrder) {
+  PlotPanel panel{.title = "t", .x = {.label = "x"}, .y = {.label = "y"}, .series = {}};
+  for (int i = 0; i < 12; ++i) SeriesOf(panel, fmt::format("other {}", i)).points = {{1, 1}};
+  SeriesOf(panel, "ours").points = {{1, 2}};
+  SeriesOf(panel, "ours").style = PlotStyle{};
+  SeriesOf(panel, "ours too").points = {{1, 3}};
+  SeriesOf(panel, "ours too").style = PlotStyle{};
+  const std::string svg = RenderSvg({&panel, 1}, "title");
+  EXPECT_EQ(CountOf(svg, "<g class=\"s0\">"), 4u) << "two series and their legend: no other has the colour";
+  EXPECT_NE(PlotColour(0, false), PlotColour(0, true));
 }
 
 TEST(SvgPlot, LinearAxesCoverZeroWhenAsked) {

@@ -1,5 +1,6 @@
 #include "app/bench_flags.h"
 
+#include "app/options.h"
 #include "base/check.h"
 
 namespace punt {

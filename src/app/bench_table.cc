@@ -4,21 +4,27 @@
 
 #include <algorithm>
 
+#include "analyze/markdown.h"
 #include "app/glyphs.h"
+#include "app/terminal.h"
 
 namespace punt {
 namespace {
 
 constexpr int kNarrowest = 20;
-constexpr int kWidest = 30;
-constexpr int kWidestWithTemperature = 25;
+constexpr int kOthers = 50;  // columns of everything but the planner, an interval included
+constexpr int kTemperature = 5;
+constexpr int kPipeWidth = 1000;
 
 }  // namespace
 
-BenchColumns BenchColumnsOf(std::span<const GridEntry> grid, bool has_temperature) {
-  int width = kNarrowest;
-  for (const GridEntry& entry : grid) width = std::max(width, TextWidth(entry.planner));
-  return {std::min(width, has_temperature ? kWidestWithTemperature : kWidest), has_temperature};
+int TableWidth() { return IsTerminal(stdout) ? SizeOf(stdout).columns : kPipeWidth; }
+
+BenchColumns BenchColumnsOf(std::span<const GridEntry> grid, bool has_temperature, int width) {
+  int planner = kNarrowest;
+  for (const GridEntry& entry : grid) planner = std::max(planner, TextWidth(entry.planner));
+  const int room = std::max(kNarrowest, width - kOthers - (has_temperature ? kTemperature : 0));
+  return {std::min(planner, room), has_temperature};
 }
 
 std::string BenchHeader(const TaskRow& task, const BenchColumns& columns) {

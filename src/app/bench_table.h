@@ -13,8 +13,11 @@ struct BenchColumns {
   bool has_temperature = false;  // a column of them
 };
 
-/// Without line feeds; all lines fit 80 columns where the quality leaves room.
-BenchColumns BenchColumnsOf(std::span<const GridEntry> grid, bool has_temperature);
+/// The width of a table on the standard output: the terminal's, and more than enough for a pipe, which cuts nothing.
+int TableWidth();
+
+/// Without line feeds. Planners have the room that they need, as long as lines fit `width` columns.
+BenchColumns BenchColumnsOf(std::span<const GridEntry> grid, bool has_temperature, int width);
 std::string BenchHeader(const TaskRow& task, const BenchColumns& columns);
 std::string BenchLine(const TaskRow& task, const BenchRow& row, const BenchColumns& columns);
 

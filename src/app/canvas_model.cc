@@ -25,6 +25,7 @@ void CanvasModel::Take(const RunEvent& event) {
 
 void CanvasModel::Take(const PiecesEvent& event) {
   for (const auto& [token, piece] : event.pieces) pieces_[token] = piece;
+  control_.insert(event.control.begin(), event.control.end());
 }
 
 void CanvasModel::Take(const StepEvent& event) {

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,8 @@ class CanvasModel : public Observer {
   const std::vector<Cell>& cells() const { return cells_; }
   /// The text of a token; "?" as long as none was announced.
   const std::string& Piece(Token token) const;
+  /// No text, by what was announced with its piece.
+  bool IsControl(Token token) const { return control_.contains(token); }
 
   const RunEvent& run() const { return run_; }
   const std::optional<EndEvent>& end() const { return end_; }
@@ -64,6 +67,7 @@ class CanvasModel : public Observer {
   RunEvent run_;
   std::optional<EndEvent> end_;
   std::map<Token, std::string> pieces_;
+  std::set<Token> control_;
   std::vector<Cell> cells_;
   std::vector<Token> proposals_;  // of the current step, by position
   std::vector<RoundSummary> rounds_;

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "app/glyphs.h"
+#include "punt/error.h"
+#include "punt/planner.h"
 
 namespace punt {
 namespace {
@@ -40,44 +42,66 @@ struct Line {
   bool is_open = false;  // some position of it is not filled
 };
 
-/// Breaks the cells into lines of at most `width` columns.
+/// Breaks the cells into lines of at most `width` columns: behind a space, a mask or a wide character if there is one
+/// in the line, else in the middle of a word. A space at which a line breaks is not shown.
 class Layout {
  public:
   Layout(int width, bool colour) : width_(width), colour_(colour) {}
 
   void Put(const Glyph& glyph, CellState state) {
-    if (column_ + glyph.width > width_) Break();
-    if (colour_ && StyleOf(state) != style_) {
-      if (!style_.empty()) line_.text += "\x1b[0m";
-      style_ = StyleOf(state);
-      line_.text += style_;
+    const bool is_space = glyph.bytes == " ";
+    if (column_ + glyph.width > width_) {
+      if (is_space) return BreakAt(row_.size());
+      const bool may_begin_line = state == CellState::kMasked || glyph.width > 1;
+      BreakAt(may_begin_line || break_at_ == 0 ? row_.size() : break_at_);
     }
-    line_.text += glyph.bytes;
-    line_.is_open |= !IsFilled(state);
+    row_.push_back({glyph, state});
     column_ += glyph.width;
-    if (glyph.breaks_line) Break();
+    if (is_space || state == CellState::kMasked || glyph.width > 1) break_at_ = row_.size();
+    if (glyph.breaks_line) BreakAt(row_.size());
   }
 
   std::vector<Line> Finish() {
-    if (column_ > 0) Break();
+    if (!row_.empty()) BreakAt(row_.size());
     return std::move(lines_);
   }
 
  private:
-  void Break() {
-    if (!style_.empty()) line_.text += "\x1b[0m";
-    style_ = "";
-    lines_.push_back(std::move(line_));
-    line_ = {};
+  struct Placed {
+    Glyph glyph;
+    CellState state;
+  };
+
+  /// The first `count` become a line; the others begin the next.
+  void BreakAt(std::size_t count) {
+    const auto end = row_.begin() + static_cast<std::ptrdiff_t>(count);
+    Line line;
+    std::string_view style;
+    for (auto it = row_.begin(); it != end; ++it) {
+      line.is_open |= !IsFilled(it->state);
+      const bool is_last_space = it + 1 == end && count < row_.size() && it->glyph.bytes == " ";
+      if (is_last_space) continue;
+      if (colour_ && StyleOf(it->state) != style) {
+        if (!style.empty()) line.text += "\x1b[0m";
+        style = StyleOf(it->state);
+        line.text += style;
+      }
+      line.text += it->glyph.bytes;
+    }
+    if (!style.empty()) line.text += "\x1b[0m";
+    lines_.push_back(std::move(line));
+    row_.erase(row_.begin(), end);
     column_ = 0;
+    for (const Placed& placed : row_) column_ += placed.glyph.width;
+    break_at_ = 0;
   }
 
   int width_;
   bool colour_;
   std::vector<Line> lines_;
-  Line line_;
+  std::vector<Placed> row_;
   int column_ = 0;
-  std::string_view style_;
+  std::size_t break_at_ = 0;  // glyphs of the row that may be a line; 0: all or none
 };
 
 std::vector<Line> LayOut(const CanvasModel& model, const FrameOptions& options, int width) {
@@ -89,6 +113,7 @@ std::vector<Line> LayOut(const CanvasModel& model, const FrameOptions& options, 
       layout.Put(mask, CellState::kMasked);
       continue;
     }
+    if (model.IsControl(cell.token)) continue;
     for (const Glyph& glyph : Glyphs(model.Piece(cell.token))) layout.Put(glyph, cell.state);
   }
   return layout.Finish();
@@ -113,10 +138,19 @@ std::string RoundsLine(const CanvasModel& model) {
   return model.rounds().empty() ? text + " none" : text;
 }
 
+/// Traces of before wrote all parameters out, and one may come from a program with planners of its own.
+std::string PlannerTitle(const std::string& spec) {
+  try {
+    return ShortPlannerSpec(spec);
+  } catch (const Error&) {
+    return spec;
+  }
+}
+
 std::string Title(const CanvasModel& model) {
   const RunEvent& run = model.run();
   const std::string sample = run.sample == 0 ? "" : fmt::format("sample {} | ", run.sample);
-  return fmt::format("{}{} | {}", sample, run.planner, run.model);
+  return fmt::format("{}{} | {}", sample, PlannerTitle(run.planner), run.model);
 }
 
 }  // namespace
@@ -131,7 +165,7 @@ std::string RenderFrame(const CanvasModel& model, const FrameOptions& options) {
   }
   if (model.has_had_rounds()) ++fixed_lines;
 
-  const std::vector<Line> lines = LayOut(model, options, width);
+  const std::vector<Line> lines = options.show_canvas ? LayOut(model, options, width) : std::vector<Line>();
   std::size_t begin = 0;
   std::size_t end = lines.size();
   if (options.max_lines > 0) {
@@ -167,8 +201,17 @@ void CanvasView::On(const TraceEvent& event) {
     screen_.StartOver();
     is_first_frame_ = true;
   }
+  if (is_live && is_end) return DrawLast();
   if (is_commit || is_end || (is_live && is_round)) Draw();
   if (is_live && (is_commit || is_round)) Pause(options_.delay_ms);
+}
+
+void CanvasView::DrawLast() {
+  screen_.Draw(RenderFrame(model_, {.width = SizeOf(options_.out).columns,
+                                    .colour = options_.colour,
+                                    .show_title = options_.show_title,
+                                    .show_canvas = options_.ends_with_canvas}));
+  screen_.StartOver();
 }
 
 void CanvasView::Draw() {

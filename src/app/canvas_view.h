@@ -14,12 +14,14 @@ struct FrameOptions {
   int max_lines = 0;    // a longer frame shows a part of the canvas; 0: as many as it takes
   bool colour = false;  // without it the proposals of a step in progress are not shown: masks stay masks
   bool show_title = true;
+  bool show_canvas = true;
 };
 
 inline constexpr int kNarrowest = 10;
 
 /// A title, the canvas and one or two status lines, each ending in a line feed, none wider than
-/// options.width. Nothing but SGR sequences in it, and none at all without colour. A pure function.
+/// options.width. Lines break between words where they can. Tokens that are no text (BOS) are not shown. Nothing but
+/// SGR sequences in it, and none at all without colour. A pure function.
 std::string RenderFrame(const CanvasModel& model, const FrameOptions& options);
 
 enum class ViewKind { kNone, kPlain, kLive };
@@ -30,11 +32,13 @@ struct ViewOptions {
   int delay_ms = 60;   // after each frame of a live view
   int keep_lines = 0;  // lines of the screen above the frame that should stay visible
   bool show_title = true;
+  bool ends_with_canvas = true;  // else a live view ends with its title and status: the text is printed by others
   std::FILE* out = stdout;
 };
 
-/// Shows a run as it happens. Live: one frame per round and commit, drawn over the one before; the last one
-/// stays. Plain: one frame per step, one below the other, and one at the end. Not thread-safe.
+/// Shows a run as it happens. Live: one frame per round and commit, drawn over the one before; the last one stays, and
+/// whole, however high it is, so that all of it can be scrolled to. Plain: one frame per step, one below the other, and
+/// one at the end. Not thread-safe.
 class CanvasView : public Observer {
  public:
   explicit CanvasView(const ViewOptions& options);
@@ -44,6 +48,7 @@ class CanvasView : public Observer {
 
  private:
   void Draw();
+  void DrawLast();
 
   ViewOptions options_;
   CanvasModel model_;

@@ -22,6 +22,10 @@ PiecesEvent Pieces() {
   event.pieces[23] = "\x1b[31mEVIL\x07";  // escape codes of the model's own
   event.pieces[24] = "\xf0\x9f";          // half a character
   event.pieces[25] = "";
+  event.pieces[26] = " ";
+  event.pieces[27] = " bead";
+  event.pieces[28] = "<s>";
+  event.control = {28};
   return event;
 }
 
@@ -191,11 +195,71 @@ TEST(RenderFrame, LaysOutPiecesOfAnyKind) {
   EXPECT_EQ(lines[3], "\ufffd\ufffd\ufffd");
 }
 
+TEST(RenderFrame, BreaksLinesBetweenWords) {
+  const auto canvas_lines = [](std::vector<Token> canvas) {
+    std::vector<std::string> lines = Lines(RenderFrame(Start(std::move(canvas)), {.width = 10, .show_title = false}));
+    lines.pop_back();  // status
+    return lines;
+  };
+  using Expected = std::vector<std::string>;
+  EXPECT_EQ(canvas_lines({0, 27, 27, 27}), (Expected{"a bead", "bead bead"}));
+  EXPECT_EQ(canvas_lines({27, 27, 27}), (Expected{" bead bead", "bead"}));  // the space that did not fit is the break
+  EXPECT_EQ(canvas_lines({0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3}), (Expected{"abcdefghab", "cd"}));  // one long word
+  EXPECT_EQ(canvas_lines({0, 26, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7, 0}),
+            (Expected{"a", "bcdefghabc", "defgha"}));
+  // Masks may be parted anywhere, words beside them stay whole.
+  EXPECT_EQ(canvas_lines({kMask, kMask, kMask, kMask, kMask, kMask, kMask, 0, 1, 2, 3}), (Expected{"_______", "abcd"}));
+  EXPECT_EQ(canvas_lines({0, 1, 2, kMask, kMask, kMask, kMask, kMask, kMask, kMask, kMask}),
+            (Expected{"abc_______", "_"}));
+}
+
+// Joined again with a space at every break between words, the lines are the text.
+TEST(RenderFrame, LosesNothingButSpacesAtBreaks) {
+  RandomStream random(11);
+  for (int trial = 0; trial < 200; ++trial) {
+    std::vector<Token> canvas(1 + random.Below(80));
+    const Token tokens[] = {0, 1, 2, 3, 26, 27, kMask, 28};
+    std::string text;
+    for (Token& token : canvas) {
+      token = tokens[random.Below(std::size(tokens))];
+      if (token != 28) text += token == kMask ? "_" : Pieces().pieces.at(token);
+    }
+    const int width = 10 + static_cast<int>(random.Below(40));
+    std::vector<std::string> lines = Lines(RenderFrame(Start(canvas), {.width = width, .show_title = false}));
+    lines.pop_back();
+    std::size_t at = 0;
+    for (const std::string& line : lines) {
+      if (text.compare(at, line.size(), line) != 0) ++at;  // the space that the break took
+      ASSERT_EQ(text.substr(at, line.size()), line) << text;
+      at += line.size();
+    }
+    while (at < text.size() && text[at] == ' ') ++at;
+    EXPECT_EQ(at, text.size()) << text;
+  }
+}
+
+TEST(RenderFrame, ShowsNoControlTokens) {
+  EXPECT_EQ(Lines(RenderFrame(Start({28, 0, 1, kMask, 28}), {.show_title = false}))[0], "ab_");
+  EXPECT_EQ(Lines(RenderFrame(Start({28, 0, 1, kMask, 28}), {.colour = true, .show_title = false}))[0],
+            "\x1b[1mab\x1b[0m\x1b[2m\u00b7\x1b[0m");
+}
+
+TEST(RenderFrame, NamesPlannersByWhatDiffersFromTheirDefaults) {
+  const auto title = [](const std::string& planner) {
+    CanvasModel model;
+    model.On(RunEvent{.model = "toy:x", .planner = planner, .mask_token = kMask, .canvas = {kMask}});
+    return Lines(RenderFrame(model, {}))[0];
+  };
+  EXPECT_EQ(title("punt:epsilon=0.04,divergence=kl-base-new"), "punt | toy:x");
+  EXPECT_EQ(title("top-k:k=4"), "top-k:k=4 | toy:x");
+  EXPECT_EQ(title("nobody:knows=1"), "nobody:knows=1 | toy:x");  // a trace of another program
+}
+
 TEST(RenderFrame, NoLineIsEverWiderThanTheTerminal) {
   RandomStream random(3);
   for (int trial = 0; trial < 300; ++trial) {
     std::vector<Token> canvas(1 + random.Below(60));
-    const Token tokens[] = {0, 1, 2, 20, 21, 22, 23, 24, 25, 77, kMask, kMask};
+    const Token tokens[] = {0, 1, 2, 20, 21, 22, 23, 24, 25, 26, 27, 28, 77, kMask, kMask};
     for (Token& token : canvas) token = tokens[random.Below(std::size(tokens))];
     const CanvasModel model = Start(canvas);
     const int width = 1 + static_cast<int>(random.Below(90));
@@ -285,6 +349,24 @@ TEST(CanvasView, LiveHidesTheCursorAndBringsItBack) {
   EXPECT_LT(hidden, shown);
   EXPECT_EQ(text.find("\x1b[?25l", shown), std::string::npos);
   EXPECT_EQ(text.find("\x1b[2J"), std::string::npos);  // no clearing, no flicker
+}
+
+// On a file a terminal has 24 lines: 23 of a long canvas are drawn over and over, and at the end all of them.
+TEST(CanvasView, LiveEndsWithTheWholeCanvas) {
+  RandomStream random(7);
+  const std::vector<TraceEvent> events = RandomRun(random, 4000, 4);
+  CanvasModel model;
+  for (const TraceEvent& event : events) model.On(event);
+  const std::string whole = RenderFrame(model, {});
+  ASSERT_GT(Lines(whole).size(), 40u);
+  std::string text = Shown({.kind = ViewKind::kLive, .delay_ms = 0}, events);
+  for (std::size_t at = 0; (at = text.find("\x1b[K", at)) != std::string::npos;) text.erase(at, 3);
+  EXPECT_NE(text.find(whole), std::string::npos);
+  // Where somebody else prints the text, it is not there twice.
+  text = Shown({.kind = ViewKind::kLive, .delay_ms = 0, .ends_with_canvas = false}, events);
+  for (std::size_t at = 0; (at = text.find("\x1b[K", at)) != std::string::npos;) text.erase(at, 3);
+  EXPECT_EQ(text.find(whole), std::string::npos);
+  EXPECT_NE(text.find(RenderFrame(model, {.show_canvas = false})), std::string::npos);
 }
 
 TEST(CanvasView, LiveDrawsEachFrameOverTheLast) {

@@ -26,7 +26,7 @@ std::string Measure(const StudySetup& setup, const StudyRun& run) {
 }
 
 void PrintTable(const StudySetup& setup, const AttentionReport& report) {
-  const int width = BenchColumnsOf(setup.grid, false).planner;
+  const int width = BenchColumnsOf(setup.grid, false, TableWidth()).planner;
   fmt::print("{}, {}: medians\n{:<{}} {:>6} {:>7} {:>10} {:>10} {:>12}\n", report.model, report.sampling, "planner",
              width, "NFE", "tokens", "delta_KL", "delta_A", "correlation");
   for (const AttentionSummary& row : report.rows) {

@@ -48,7 +48,7 @@ std::vector<ErrorRun> ParseRuns(const StudySetup& setup, const StudyRecords& rec
 }
 
 void PrintTable(const StudySetup& setup, const std::vector<ErrorSummary>& rows) {
-  const int width = BenchColumnsOf(setup.grid, false).planner;
+  const int width = BenchColumnsOf(setup.grid, false, TableWidth()).planner;
   fmt::print("{}: {} sequences per planner, {}\n{:<{}} {:>6} {:>6}  {:>9} {:>9} {:>9}\n", setup.model.name,
              setup.samples, setup.sampling, "planner", width, "NFE", "steps", "delta_KL", "median", "Q95");
   for (const ErrorSummary& row : rows) {

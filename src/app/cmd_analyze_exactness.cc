@@ -5,7 +5,6 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
-#include <thread>
 
 #include "analyze/exactness.h"
 #include "app/analyses.h"
@@ -20,7 +19,7 @@ struct ExactnessFlags {
   std::string out;
   bool quick = false;
   std::int64_t seeds = ExactnessOptions{}.seeds;
-  std::int64_t threads = std::max(1u, std::thread::hardware_concurrency());
+  std::int64_t threads = 0;
 };
 
 /// A line on the terminal that says how far a job is and how long it will take. Silent elsewhere.
@@ -79,12 +78,12 @@ int RunExactness(const ExactnessFlags& flags) {
   const std::string path = (std::filesystem::path(flags.out) / "exactness.jsonl").string();
   ResultLog log(path, fmt::format("exactness {} quick={} seeds={}", PUNT_VERSION, flags.quick, flags.seeds));
   ExactnessResults results = log.resumed();
-  if (!results.empty()) fmt::print(stderr, "going on after {} of {} measurements\n", results.size(), jobs.size());
+  if (!results.empty()) fmt::print(stderr, "punt: going on after {} of {} measurements\n", results.size(), jobs.size());
   const std::atomic<bool>& cancel = InstallInterruptHandlers();
   {
     ProgressLine progress(jobs.size() - std::min(jobs.size(), results.size()));
     RunExactnessJobs(
-        jobs, static_cast<int>(flags.threads), results,
+        jobs, ThreadCount(flags.threads), results,
         [&](const ExactnessJob& job, const Measurement& values) {
           log.Add(job.Key(), values);
           progress.Advance(job);
@@ -92,8 +91,8 @@ int RunExactness(const ExactnessFlags& flags) {
         &cancel);
   }
   if (WasInterrupted()) {
-    fmt::print(stderr, "interrupted; the same command goes on from {}\n", path);
-    return kInterruptedExit;
+    return SayInterrupted(fmt::format("after {} of {} measurements; the same command goes on from {}", results.size(),
+                                      jobs.size(), path));
   }
   WriteReport(flags, options, results);
   std::vector<std::pair<std::string, Measurement>> ordered;
@@ -111,8 +110,7 @@ Runner AddExactness(CLI::App& command) {
   command.add_flag("--quick", flags->quick, "Small models and coarse grids, in seconds");
   AddInteger(command, "--seeds", flags->seeds, 1, 1000, "Models and samples per configuration")
       ->default_str(fmt::format("{}", flags->seeds));
-  AddInteger(command, "--threads", flags->threads, 1, 1024, "Threads; never changes a result")
-      ->default_str(fmt::format("{}", flags->threads));
+  AddThreads(command, flags->threads);
   command.footer(
       "Minutes of work. Measurements are kept in exactness.jsonl as they come; interrupted, the same command goes on\n"
       "where it stopped. A finished report is made anew.\n\n"

@@ -9,6 +9,7 @@
 #include "analyze/markdown.h"
 #include "analyze/order_study.h"
 #include "app/analyses.h"
+#include "app/bench_table.h"
 #include "app/event_list.h"
 #include "app/glyphs.h"
 #include "app/study_setup.h"
@@ -22,7 +23,7 @@
 namespace punt {
 namespace {
 
-constexpr int kPlannerWidth = 30;
+constexpr int kOthers = 60;  // columns of everything but the planner
 
 struct OrderFlags {
   StudyFlags study;
@@ -48,17 +49,10 @@ std::string Measure(const StudySetup& setup, const StudyRun& run) {
   return OrderRunLine(order);
 }
 
-/// A trace names planners with every key; those at their defaults are of no interest.
+/// A trace may name planners with every key; those at their defaults are of no interest.
 std::string WithoutDefaults(const std::string& planner) {
   try {
-    const Spec spec = ParseSpec(planner);
-    const Spec defaults = ParseSpec(CanonicalPlannerSpec(spec.name));
-    std::string text = spec.name;
-    for (const auto& pair : spec.values) {
-      if (std::find(defaults.values.begin(), defaults.values.end(), pair) != defaults.values.end()) continue;
-      text += fmt::format("{}{}={}", text == spec.name ? ":" : ",", pair.first, pair.second);
-    }
-    return text;
+    return ShortPlannerSpec(planner);
   } catch (const Error&) {  // a planner that this version does not know
     return planner.empty() ? "unknown" : planner;
   }
@@ -89,11 +83,14 @@ std::vector<OrderRun> ReadRuns(const std::vector<std::string>& traces) {
 }
 
 void PrintTable(const OrderReport& report) {
-  fmt::print("{}, {}\n{:<{}} {:<12} {:>6} {:>6} {:>9} {:>9} {:>9}\n", report.source, report.sampling, "planner",
-             kPlannerWidth, "prompts", "NFE", "steps", "tok/pass", "l-to-r", "lag");
+  int width = 20;
+  for (const OrderSummary& row : report.rows) width = std::max(width, TextWidth(row.planner));
+  width = std::min(width, std::max(20, TableWidth() - kOthers));
+  fmt::print("{}, {}\n{:<{}} {:<12} {:>6} {:>6} {:>9} {:>9} {:>9}\n", report.source, report.sampling, "planner", width,
+             "prompts", "NFE", "steps", "tok/pass", "l-to-r", "lag");
   for (const OrderSummary& row : report.rows) {
-    fmt::print("{} {} {:>6.1f} {:>6.1f} {:>9} {:>9} {:>9}\n", PadToWidth(row.planner, kPlannerWidth),
-               PadToWidth(row.kind, 12), row.nfe, row.steps, Number(row.tokens_per_pass),
+    fmt::print("{} {} {:>6.1f} {:>6.1f} {:>9} {:>9} {:>9}\n", PadToWidth(row.planner, width), PadToWidth(row.kind, 12),
+               row.nfe, row.steps, Number(row.tokens_per_pass),
                row.left_to_right ? Number(row.left_to_right->value) : "-",
                row.structure_lag ? Number(row.structure_lag->value) : "-");
   }

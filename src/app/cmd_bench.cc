@@ -66,7 +66,7 @@ class Output {
     configuration_ = SweepConfiguration(plan, setup);
     std::vector<GridEntry> grid;
     for (const SweepPoint& point : plan.points) grid.push_back(point.entry);
-    columns_ = BenchColumnsOf(grid, plan.axes.temperatures.size() > 1);
+    columns_ = BenchColumnsOf(grid, plan.axes.temperatures.size() > 1, TableWidth());
     if (flags.json) return;
     fmt::print("{}, {}: means of {} items\n{}\n{}\n", task_.name, report_.model, setup.count * plan.axes.seeds.size(),
                report_.sampling, BenchHeader(task_, columns_));
@@ -92,10 +92,8 @@ class Output {
       if (!flags_.json) fmt::print("{}\n", AupLine(report_));
       return 0;
     }
-    std::fflush(stdout);
-    fmt::print(stderr, "punt: interrupted after {} of {} rows{}\n", report_.rows.size(), plan_.rows(),
-               plan_.out.empty() ? "" : "; the same command goes on from there");
-    return kInterruptedExit;
+    return SayInterrupted(fmt::format("after {} of {} rows{}", report_.rows.size(), plan_.rows(),
+                                      plan_.out.empty() ? "" : "; the same command goes on from there"));
   }
 
  private:
@@ -116,7 +114,7 @@ int Run(const BenchFlags& flags) {
     fmt::print("{}", DryRun(plan, flags.json));
     return 0;
   }
-  if (plan.eval.model.empty()) BadInput("--model is missing");
+  plan.eval.model = ModelOf(plan.eval);
   if (flags.worker_threads > 0) return RunSweepWorker(std::move(plan));
   const EvalSetup setup = OpenEval(plan.eval, {.generates = plan.processes == 1});
   plan.ChooseScore(*setup.model);
@@ -135,11 +133,11 @@ std::string Footer() {
       "on where an "
       "interrupted run\nstopped. Planners that are defined by a score (entropy-bound, threshold, ...) keep theirs "
       "unless --score is given.\n\nExamples:\n"
-      "  punt bench sudoku --model sudoku --preset every --limit 50 --out runs/sudoku\n"
-      "  punt bench stories --model stories --temperatures 0.1,0.7 --seeds 1-3 --processes 4 --out runs/stories\n"
-      "  punt bench membrane --model membrane --preset paper-protein --out runs/membrane\n"
+      "  punt bench sudoku --preset every --limit 50 --out runs/sudoku\n"
+      "  punt bench stories --temperatures 0.1,0.7 --seeds 1-3 --processes 4 --out runs/stories\n"
+      "  punt bench membrane --preset paper-protein --out runs/membrane\n"
       "  punt bench --preset paper-text --dry-run\n"
-      "  punt bench sudoku --model sudoku --planners \"punt:epsilon=0.01; top-k:k=2\" --json",
+      "  punt bench sudoku --planners \"punt:epsilon=0.01; top-k:k=2\" --json",
       PresetHelp());
 }
 

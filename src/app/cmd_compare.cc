@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "app/bench_table.h"
 #include "app/command.h"
 #include "app/comparison.h"
 #include "app/options.h"
@@ -41,9 +42,9 @@ int Run(const CompareFlags& flags) {
                                   .proposal = flags.proposal.Options(),
                                   .samples = flags.samples,
                                   .seed = flags.seed,
-                                  .threads = static_cast<int>(flags.threads)};
+                                  .threads = ThreadCount(flags.threads)};
   const std::atomic<bool>& cancel = InstallInterruptHandlers();
-  const int width = PlannerWidth(planners);
+  const int width = PlannerWidth(planners, TableWidth());
   if (!flags.json) {
     fmt::print("{}\nMeans of {} samples; error in nats per sequence, exact.\n{}\n", model.name, flags.samples,
                TableHeader(width));
@@ -64,20 +65,21 @@ int Run(const CompareFlags& flags) {
     std::fflush(stdout);
   }
   if (flags.json) fmt::print("{}]\n", printed == 0 ? "[" : "");
-  return WasInterrupted() ? kInterruptedExit : 0;
+  if (printed == std::ssize(planners)) return 0;
+  return SayInterrupted(fmt::format("after {} of {} planners", printed, planners.size()));
 }
 
 }  // namespace
 
 Runner AddCompare(CLI::App& command) {
   const auto flags = std::make_shared<CompareFlags>();
-  command.add_option("--model", flags->model, "An exact toy model (see punt list models)")->capture_default_str();
+  command.add_option("-m,--model", flags->model, "An exact toy model (see punt list models)")->capture_default_str();
   flags->planners_option = command.add_option("--planners", flags->planners, "SPEC;SPEC;... (see punt list planners)");
   command.add_option("--score", flags->score, "Confidence score; default: the model's own");
   flags->proposal.AddTo(command);
   AddInteger(command, "--samples", flags->samples, 1, 1'000'000, "Sequences per planner")->default_str("8");
   AddSeed(command, "--seed", flags->seed, "Seed of all random numbers");
-  AddInteger(command, "--threads", flags->threads, 1, 1024, "Threads; never changes a result")->default_str("1");
+  AddThreads(command, flags->threads);
   command.add_flag("--json", flags->json, "Print a JSON array");
   command.footer(
       "NFE counts every forward pass, test passes included; calls are the batches of passes that had to wait for one\n"

@@ -21,7 +21,7 @@ struct ConvertFlags {
   std::string input;
   std::string output;
   std::string type = "keep";
-  std::int64_t threads = 1;
+  std::int64_t threads = 0;
   bool json = false;
 };
 
@@ -105,7 +105,7 @@ void PrintWarnings(const ConvertFlags& flags, const ConvertResult& result) {
 int Run(const ConvertFlags& flags) {
   ProgressBar bar(CanMoveCursor(stderr));
   ConvertOptions options{
-      .type = flags.type, .threads = static_cast<int>(flags.threads), .cancel = &InstallInterruptHandlers()};
+      .type = flags.type, .threads = ThreadCount(flags.threads), .cancel = &InstallInterruptHandlers()};
   options.progress = [&bar](const ConvertProgress& progress) { bar.Show(progress); };
   const auto start = std::chrono::steady_clock::now();
   ConvertResult result;
@@ -152,12 +152,11 @@ way down of part of the layers more bits. Rows that blocks do not divide get a l
 
 Runner AddConvert(CLI::App& command) {
   const auto flags = std::make_shared<ConvertFlags>();
-  flags->threads = std::max(1U, std::thread::hardware_concurrency());
   command.footer(Footer());
   command.add_option("input", flags->input, "A Hugging Face folder, or a GGUF file (its first part)")->required();
   command.add_option("output", flags->output, "The GGUF file to write")->required();
   command.add_option("--type", flags->type, "Type of the matrices, see below")->capture_default_str();
-  AddInteger(command, "--threads", flags->threads, 1, 1024, "Threads; never changes a result; default: all");
+  AddThreads(command, flags->threads);
   command.add_flag("--json", flags->json, "Print the result as JSON");
   return [flags] { return Run(*flags); };
 }

@@ -1,4 +1,4 @@
-// punt demo: a story told live with PUNT, then what that cost and how good it was beside other planners.
+// punt demo: a story told live with PUNT; what tests find where the truth is known; planners side by side on stories.
 #include <fmt/format.h>
 
 #include <memory>
@@ -7,9 +7,12 @@
 #include "app/bench_table.h"
 #include "app/canvas_view.h"
 #include "app/command.h"
+#include "app/comparison.h"
+#include "app/demo_verdict.h"
 #include "app/eval_setup.h"
 #include "app/glyphs.h"
 #include "app/options.h"
+#include "app/sweep_progress.h"
 #include "app/terminal.h"
 #include "generate/trace_pieces.h"
 #include "punt/generator.h"
@@ -20,6 +23,10 @@ namespace {
 
 constexpr const char* kLivePlanner = "punt:epsilon=0.04";
 constexpr const char* kOneByOne = "top-k:k=1";
+constexpr const char* kLeftToRight = "left-to-right";
+constexpr const char* kUntested = "top-k:k=4";
+constexpr const char* kConfident = "threshold:tau=0.9";
+constexpr std::int64_t kChainSamples = 8;
 
 struct DemoFlags {
   EvalFlags eval;
@@ -27,9 +34,8 @@ struct DemoFlags {
 };
 
 std::vector<GridEntry> DemoGrid() {
-  const std::vector<std::string> planners = {
-      kOneByOne,           kLivePlanner,          "punt:epsilon=0.16", "top-k:k=4", "entropy-bound:gamma=1",
-      "threshold:tau=0.9", "dilated:log_window=5"};
+  const std::vector<std::string> planners = {kOneByOne,    kConfident,          "entropy-bound:gamma=1",
+                                             kLivePlanner, "punt:epsilon=0.16", kUntested};
   return GridOf(planners);
 }
 
@@ -40,8 +46,10 @@ void Tell(const DemoFlags& flags, const EvalSetup& setup) {
   ViewOptions view_options = flags.view.Options(stdout, ViewKind::kNone);
   view_options.show_title = false;
   const bool is_drawn = view_options.kind != ViewKind::kNone;
-  fmt::print("A story by {} with {}{}\n", model.name, kLivePlanner,
-             is_drawn ? " (green accepted, red rejected):" : ":");
+  fmt::print(
+      "1. A story by {}, filled in by {}. Every step proposes tokens\nanywhere in the text, tests which of them "
+      "influence each other, and keeps a set\nthat does not{}\n",
+      model.name, kLivePlanner, is_drawn ? " (green kept, red put back)." : ".");
   std::fflush(stdout);
   CanvasView view(view_options);
   PieceAnnotator annotator(*model.tokenizer, view);
@@ -53,51 +61,69 @@ void Tell(const DemoFlags& flags, const EvalSetup& setup) {
   const std::unique_ptr<DenoiserSession> session = model.denoiser->NewSession(setup.session);
   const GenerateResult result = Generate(*session, Canvas(item.canvas, info.mask_token, info.vocab_size),
                                          MakeEvalRecipe(flags.eval, model, kLivePlanner, ""), company);
-  if (is_drawn) return;
-  for (const Glyph& glyph : Glyphs(setup.task->ResponseText(item, result.tokens))) {
-    fmt::print("{}", glyph.breaks_line ? "\n" : glyph.bytes);
-  }
-  fmt::print("\n");
+  if (is_drawn || result.stop == StopReason::kCancelled) return;  // half a story is masks for the most part
+  fmt::print("{}\n", SafeText(setup.task->ResponseText(item, result.tokens)));
 }
 
-/// The finding in words, from the figures of this run: the claim cannot outlive the facts.
-std::string Verdict(const TaskRow& task, const BenchRow& reference, const BenchRow& punt) {
-  const double fewer = reference.summary.nfe.value / punt.summary.nfe.value;
-  const double faster = reference.summary.seconds / punt.summary.seconds;
-  std::string text = fmt::format("{}: {:.1f} times fewer passes than one by one, {:.1f} times faster",
-                                 punt.entry.planner, fewer, faster);
-  const std::optional<Figure> quality = QualityOf(task, punt.summary);
-  const std::optional<Figure> before = QualityOf(task, reference.summary);
-  if (!quality || !before) return text + ".";
-  return text + fmt::format(";\nits text has a perplexity of {:.2f}, that of one by one {:.2f}.", quality->value,
-                            before->value);
+/// Planners on a chain whose positions are shuffled: what each took, and what it got wrong, exactly. False after an
+/// interruption.
+bool ShowChain(const DemoFlags& flags) {
+  const std::vector<std::string> planners = {kLeftToRight, kLivePlanner, kUntested, kConfident, "dilated:log_window=4"};
+  const Model chain = OpenModel(kComparisonModel);
+  const ComparisonOptions options{.score = "", .proposal = {}, .samples = kChainSamples, .seed = flags.eval.seed};
+  const int width = PlannerWidth(planners, TableWidth());
+  fmt::print(
+      "\n2. Where the truth is known: {} tokens that depend on each other in places that\nno planner was told (a "
+      "chain, "
+      "its positions shuffled). The error is what drawing\ntokens together got wrong, in nats per sequence; 0 is "
+      "perfect.\n{}\n",
+      chain.denoiser->info().max_length, TableHeader(width));
+  std::vector<ComparisonRow> rows;
+  for (const std::string& planner : planners) {
+    rows.push_back(Compare(chain, planner, options, &InstallInterruptHandlers()));
+    if (WasInterrupted()) return false;
+    fmt::print("{}\n", TableRow(rows.back(), width));
+    std::fflush(stdout);
+  }
+  fmt::print("{}\n", ChainVerdict(rows));
+  return true;
+}
+
+/// A table of planners on stories. False after an interruption.
+bool ShowStories(const DemoFlags& flags, const EvalSetup& setup) {
+  const TaskRow& task = FindTask(flags.eval.task);
+  const std::vector<GridEntry> grid = DemoGrid();
+  const BenchColumns columns = BenchColumnsOf(grid, false, TableWidth());
+  fmt::print(
+      "\n3. On {} per planner. NFE counts all forward passes, tests too. The judge\nperplexity is how much the text "
+      "surprises another model: less is better.\n{}\n",
+      setup.count == 1 ? "one story" : fmt::format("{} stories", setup.count), BenchHeader(task, columns));
+  SweepProgress progress(grid.size() * setup.count, "stories");
+  std::vector<BenchRow> rows;
+  for (const GridEntry& entry : grid) {
+    std::fflush(stdout);
+    EvalJob job = MakeEvalJob(flags.eval, setup, entry.planner, entry.score);
+    job.on_progress = [&](std::size_t done) { progress.Show(rows.size() * setup.count + done); };
+    const std::optional<BenchRow> row = MeasurePlanner(entry, job);
+    progress.Clear();
+    if (!row) return false;
+    fmt::print("{}\n", BenchLine(task, *row, columns));
+    rows.push_back(*row);
+  }
+  fmt::print("{}\n", StoriesVerdict(task, rows));
+  return true;
 }
 
 int Run(const DemoFlags& flags) {
-  const TaskRow& task = FindTask(flags.eval.task);
   EvalSetup setup = OpenEval(flags.eval);
   Tell(flags, setup);
-  if (WasInterrupted()) return kInterruptedExit;
-  const std::vector<GridEntry> grid = DemoGrid();
-  const BenchColumns columns = BenchColumnsOf(grid, false);
-  fmt::print("\nThe same for {} {} and other planners. NFE counts all forward passes, tests too.\n{}\n", setup.count,
-             setup.count == 1 ? "story" : "stories", BenchHeader(task, columns));
-  BenchRow reference, punt;
-  for (const GridEntry& entry : grid) {
-    std::fflush(stdout);
-    const auto show = [&](std::size_t done) {
-      ShowCount(done, setup.count, fmt::format("stories, {}", entry.planner));
-    };
-    EvalJob job = MakeEvalJob(flags.eval, setup, entry.planner, entry.score);
-    job.on_progress = show;
-    const std::optional<BenchRow> row = MeasurePlanner(entry, job);
-    show(setup.count);
-    if (!row) return kInterruptedExit;
-    fmt::print("{}\n", BenchLine(task, *row, columns));
-    if (entry.planner == kOneByOne) reference = *row;
-    if (entry.planner == kLivePlanner) punt = *row;
-  }
-  fmt::print("{}\n", Verdict(task, reference, punt));
+  if (WasInterrupted()) return SayInterrupted("in the first story");
+  if (!ShowChain(flags)) return SayInterrupted("on the chain");
+  if (!ShowStories(flags, setup)) return SayInterrupted("in the table of planners");
+  fmt::print(
+      "\nNext: punt generate \"Lily had a red ball.\", punt serve, punt list planners.\ndocs/results.md says where "
+      "tests pay."
+      "\n");
   return 0;
 }
 
@@ -111,16 +137,17 @@ Runner AddDemo(CLI::App& command) {
   eval.limit = 1;
   eval.proposal.temperature = 0.7;
   eval.proposal.top_p = 0.9;
-  command.add_option("--model", eval.model, "Bundled model, GGUF file or Hugging Face folder")->capture_default_str();
+  command.add_option("-m,--model", eval.model, "Bundled model, GGUF file or Hugging Face folder")
+      ->capture_default_str();
   command.add_option("--judge", eval.judge, "Autoregressive GGUF model that judges texts; default: the bundled one");
   AddInteger(command, "--samples", eval.limit, 1, 10000, "Stories per planner in the table")->default_str("1");
   AddSeed(command, "--seed", eval.seed, "Seed of all random numbers");
-  AddInteger(command, "--threads", eval.threads, 0, 1024, "Threads (0: all cores); never changes a result")
-      ->default_str("0");
+  AddThreads(command, eval.threads);
   flags->view.AddTo(command);
   command.footer(
-      "Sampled with temperature 0.7 and nucleus 0.9. The judge is an autoregressive model of the same kind of text: "
-      "the\nperplexity it gives to what was written.\n\n"
+      "Sampled with temperature 0.7, from the likeliest tokens that make up 90 % (--top-p 0.9). The judge is an "
+      "autoregressive model of the same kind of text: "
+      "the\nperplexity it gives to what was written. From three stories on there are intervals of 95 %.\n\n"
       "Examples:\n  punt demo\n  punt demo --delay 150 --seed 3\n  punt demo --samples 10 --view none");
   return [flags] { return Run(*flags); };
 }

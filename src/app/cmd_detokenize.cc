@@ -55,7 +55,7 @@ int Run(const DetokenizeFlags& flags) {
 Runner AddDetokenize(CLI::App& command) {
   const auto flags = std::make_shared<DetokenizeFlags>();
   command.add_option("ids", flags->ids, "The tokens' numbers; - or none reads the standard input to its end");
-  command.add_option("--model", flags->model, "A GGUF file, a Hugging Face folder or a toy model")->required();
+  command.add_option("-m,--model", flags->model, "A GGUF file, a Hugging Face folder or a toy model")->required();
   command.add_flag("--json", flags->json, "Print an object with text and tokens");
   command.footer(
       "Examples:\n  punt detokenize --model model.gguf 9707 1879\n"

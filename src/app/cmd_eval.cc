@@ -8,6 +8,7 @@
 #include "app/eval_mt_bench.h"
 #include "app/eval_report.h"
 #include "app/eval_setup.h"
+#include "app/sweep_progress.h"
 #include "app/terminal.h"
 #include "base/check.h"
 #include "eval/mt_bench.h"
@@ -28,38 +29,38 @@ struct EvalCommand {
   CLI::Option* planner_option = nullptr;
 };
 
-void RequireConsistent(const EvalCommand& command) {
+/// Throws Error on options that contradict each other; fills in the model that goes without saying.
+void Complete(EvalCommand& command) {
   CanonicalTaskSpec(command.eval.task);  // a wrong key is told before a missing model
   CanonicalPlannerSpec(command.planner);
   const bool has_model = !command.eval.model.empty();
   if (command.reference && has_model) BadInput("--reference judges no model: leave out --model");
   if (command.reference && command.planner_option->count() > 0) BadInput("--reference has no planner");
-  if (!command.reference && !has_model) BadInput("--model is missing");
+  if (!command.reference) command.eval.model = ModelOf(command.eval);
 }
 
-int Run(const EvalCommand& command) {
+int Run(EvalCommand command) {
   if (command.eval.task == kMtBench) {
     if (command.reference) BadInput("mt-bench has no reference");
     return AnswerMtBench(command.eval, {.planner = command.planner, .out = command.out, .json = command.json});
   }
-  RequireConsistent(command);
+  Complete(command);
   EvalSetup setup = OpenEval(command.eval);
   EvalReport report{.task = std::string(FindTask(command.eval.task).name),
                     .model = setup.model ? setup.model->name : setup.judge,
-                    .planner = setup.model ? CanonicalPlannerSpec(command.planner) : "",
+                    .planner = setup.model ? ShortPlannerSpec(command.planner) : "",
                     .configuration = EvalConfiguration(command.eval, setup, command.planner, "")};
   std::optional<EvalLog> log;
   if (!command.out.empty()) log.emplace(command.out, report.configuration);
-  const auto show = [&](std::size_t done) { ShowCount(done, setup.count, "items"); };
+  SweepProgress progress(setup.count);
   EvalJob job = MakeEvalJob(command.eval, setup, command.planner, "");
   job.log = log ? &*log : nullptr;
-  job.on_progress = show;
+  job.on_progress = [&](std::size_t done) { progress.Show(done); };
   const std::vector<EvalRecord> records = RunItems(job);
-  show(setup.count);
+  progress.Clear();
   if (records.size() < setup.count) {
-    fmt::print(stderr, "punt: interrupted after {} of {} items{}\n", records.size(), setup.count,
-               log ? "; the same command goes on from there" : "");
-    return kInterruptedExit;
+    return SayInterrupted(fmt::format("after {} of {} items{}", records.size(), setup.count,
+                                      log ? "; the same command goes on from there" : ""));
   }
   report.summary = Summarise(*setup.task, records);
   if (log) log->WriteSummary(EvalJson(report, 2) + "\n");
@@ -86,11 +87,11 @@ are of 95 %. docs/evaluation.md says how each figure is computed; punt list task
 punt bench runs many planners.
 
 Examples:
-  punt eval sudoku --model sudoku --planner punt:epsilon=0.01 --out runs/sudoku-punt
+  punt eval sudoku --planner punt:epsilon=0.01 --out runs/sudoku-punt
   punt eval sudoku:size=6 --model sudoku6.gguf --planner top-k:k=4 --limit 50 --json
-  punt eval stories --model stories --temperature 0.7 --top-p 0.9 --out runs/stories
+  punt eval stories --temperature 0.7 --top-p 0.9 --out runs/stories
   punt eval stories --reference --judge stories15m --temperature 0.8
-  punt eval membrane --model membrane --data membrane.fasta --limit 20
+  punt eval membrane --data membrane.fasta --limit 20
   punt eval mt-bench --model llada-8b.gguf --data question.jsonl --length 1024 --out runs/mt-bench)";
 }
 

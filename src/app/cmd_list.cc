@@ -5,10 +5,13 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "app/command.h"
 #include "base/check.h"
+#include "base/instruction_set.h"
+#include "base/processors.h"
+#include "base/suggest.h"
+#include "eval/mt_bench.h"
 #include "eval/task.h"
 #include "model/architecture.h"
 #include "model/bundled_models.h"
@@ -95,7 +98,17 @@ void ListTasks(bool json) {
     object["has_reference"] = row.has_reference;
     list.push_back(std::move(object));
   }
-  if (json) PrintJson(list);
+  constexpr const char* kSummary = "answer the two turns of MT-Bench's questions (punt eval alone)";
+  constexpr const char* kData = "question.jsonl of lm-sys/FastChat; punt score mt-bench judges the answers";
+  if (!json) {
+    PrintRow("", kMtBench, kSummary, {});
+    fmt::print("      data: {}\n", kData);
+    return;
+  }
+  Json object = RowJson(kMtBench, kSummary, {});
+  object.update({{"data", kData}, {"takes_data", true}, {"takes_judge", false}, {"has_reference", false}});
+  list.push_back(std::move(object));
+  PrintJson(list);
 }
 
 void PrintDevices(bool json) {
@@ -106,23 +119,46 @@ void PrintDevices(bool json) {
                     {"description", device.description},
                     {"free_bytes", device.free_bytes},
                     {"total_bytes", device.total_bytes}});
-    if (device.kind == "cpu") list.back()["threads"] = std::thread::hardware_concurrency();
+    if (device.kind == "cpu") {
+      list.back()["threads"] = UsableProcessors();
+      list.back()["instruction_set"] = InstructionSetInUse();
+      list.back()["instruction_sets"] = InstructionSets();
+    }
     if (json) continue;
     fmt::print("{}\n    {}{}\n", device.name, device.description,
                device.total_bytes == 0
                    ? ""
                    : fmt::format(", {:.1f} GiB", static_cast<double>(device.total_bytes) / (1 << 30)));
+    if (device.kind != "cpu") continue;
+    fmt::print("    punt's own kernels: {} (PUNT_ISA={})\n", InstructionSetInUse(), fmt::join(InstructionSets(), "|"));
   }
   if (json) PrintJson(list);
 }
 
 struct ListRow {
   const char* name;
+  const char* summary;
   void (*print)(bool json);
 };
 
-constexpr ListRow kLists[] = {{"planners", ListPlanners}, {"scores", ListScores}, {"caches", ListCaches},
-                              {"models", ListModels},     {"tasks", ListTasks},   {"devices", PrintDevices}};
+constexpr ListRow kLists[] = {
+    {"planners", "which positions are committed in a step (--planner)", ListPlanners},
+    {"scores", "how sure a proposal is (--score)", ListScores},
+    {"caches", "what passes take over from earlier ones (--cache)", ListCaches},
+    {"models", "bundled models, toys, architectures of files (--model)", ListModels},
+    {"tasks", "what punt eval and punt bench measure", ListTasks},
+    {"devices", "what can compute (--device)", PrintDevices},
+};
+
+/// What can be listed.
+void ListLists(bool json) {
+  Json list = Json::array();
+  for (const ListRow& row : kLists) {
+    list.push_back({{"name", row.name}, {"summary", row.summary}});
+    if (!json) fmt::print("{:<10} {}\n", row.name, row.summary);
+  }
+  if (json) PrintJson(list);
+}
 
 struct ListFlags {
   std::string what;
@@ -130,21 +166,28 @@ struct ListFlags {
 };
 
 int Run(const ListFlags& flags) {
+  if (flags.what.empty()) {
+    ListLists(flags.json);
+    return 0;
+  }
+  std::vector<std::string_view> names;
   for (const ListRow& row : kLists) {
+    names.push_back(row.name);
     if (flags.what != row.name) continue;
     row.print(flags.json);
     return 0;
   }
-  BadInput("list: expected planners, scores, caches, models, tasks or devices, got '{}'", flags.what);
+  BadInput("list: expected planners, scores, caches, models, tasks or devices, got '{}'{}", flags.what,
+           DidYouMean(flags.what, names));
 }
 
 }  // namespace
 
 Runner AddList(CLI::App& command) {
   const auto flags = std::make_shared<ListFlags>();
-  command.add_option("what", flags->what, "planners, scores, caches, models, tasks or devices")->required();
+  command.add_option("what", flags->what, "planners, scores, caches, models, tasks or devices; nothing: say so");
   command.add_flag("--json", flags->json, "Print a JSON array");
-  command.footer("Examples:\n  punt list planners\n  punt list models --json");
+  command.footer("Examples:\n  punt list\n  punt list planners\n  punt list models --json");
   return [flags] { return Run(*flags); };
 }
 

@@ -82,8 +82,11 @@ std::vector<Case> ReadCases(const std::string& file, const Hyperparameters& hype
   if (!in) BadInput("cannot read '{}'", file);
   const nlohmann::json root = nlohmann::json::parse(in, nullptr, false);
   if (root.is_discarded()) BadInput("{}: not JSON", file);
-  if (!root.is_object() || !root.contains("cases") || !root["cases"].is_array())
-    BadInput("{}: 'cases' is missing", file);
+  if (!root.is_object() || !root.contains("cases") || !root["cases"].is_array()) {
+    const bool refers = root.is_object() && root.contains("see") && root["see"].is_string();
+    BadInput("{}: 'cases' is missing{}; expected {{\"cases\": [{{\"name\": \"a\", \"input_ids\": [1, 2, 3]}}, ...]}}",
+             file, refers ? fmt::format(" (its cases are those of {})", root["see"].get<std::string>()) : "");
+  }
   std::vector<Case> cases;
   for (const nlohmann::json& item : root["cases"]) {
     cases.push_back(ReadCase(item, fmt::format("{}: cases[{}]", file, cases.size()), hyper));
@@ -155,14 +158,14 @@ Inputs are {"cases": [{"name": "a", "input_ids": [1, 2, 3]}, ...]}, with "token_
 Runner AddLogits(CLI::App& command) {
   const auto flags = std::make_shared<LogitsFlags>();
   command.footer(kExamples);
-  command.add_option("--model", flags->model, "A GGUF file or a Hugging Face folder")->required();
+  command.add_option("-m,--model", flags->model, "A GGUF file or a Hugging Face folder")->required();
   command.add_option("--inputs", flags->inputs, "JSON file with the cases")->required();
   command.add_option("--out", flags->out, "Safetensors file to write")->required();
   command.add_option("--attention", flags->attention, "Also write the last layer's attention to this file");
   command.add_flag("--shifted", flags->shifted, "Apply the shift of models that have one (Dream)");
   command.add_option("--device", flags->device, "Device (see punt list devices)")->capture_default_str();
   AddCompute(command, flags->compute);
-  AddInteger(command, "--threads", flags->threads, 0, 1024, "Threads (0: all cores)")->default_str("0");
+  AddThreads(command, flags->threads);
   return [flags] { return Run(*flags); };
 }
 

@@ -55,10 +55,30 @@ void ShowStep(const std::vector<TraceEvent>& events, const ReplayFlags& flags, c
   fmt::print("{}", RenderFrame(model, {.width = is_wide ? SizeOf(options.out).columns : 80, .colour = options.colour}));
 }
 
+/// Of every run without an end: what comes last in it is not the result.
+void NoteCutRuns(const std::vector<TraceEvent>& events, const ReplayFlags& flags) {
+  std::int64_t run = -1;
+  bool is_open = false;
+  const auto note = [&] {
+    if (is_open) fmt::print(stderr, "punt: note: {}: run {} has no end, the trace was cut short\n", flags.trace, run);
+  };
+  for (const TraceEvent& event : events) {
+    if (std::holds_alternative<RunEvent>(event)) {
+      note();
+      ++run;
+      is_open = true;
+    }
+    if (std::holds_alternative<EndEvent>(event)) is_open = false;
+  }
+  note();
+}
+
 int Run(const ReplayFlags& flags) {
   ViewOptions options = flags.view.Options(stdout, ViewKind::kPlain);
   options.delay_ms = static_cast<int>(std::lround(static_cast<double>(flags.view.delay_ms) / flags.speed));
-  const std::vector<TraceEvent> events = Select(ReadTraceFile(flags.trace), flags);
+  std::vector<TraceEvent> all = ReadTraceFile(flags.trace);
+  NoteCutRuns(all, flags);
+  const std::vector<TraceEvent> events = Select(std::move(all), flags);
   InstallInterruptHandlers();
   if (flags.step_option->count() > 0) {
     ShowStep(events, flags, options);
@@ -66,10 +86,10 @@ int Run(const ReplayFlags& flags) {
   }
   CanvasView view(options);
   for (const TraceEvent& event : events) {
-    if (WasInterrupted()) return kInterruptedExit;
+    if (WasInterrupted()) break;
     view.On(event);
   }
-  return WasInterrupted() ? kInterruptedExit : 0;
+  return WasInterrupted() ? SayInterrupted("the replay") : 0;
 }
 
 }  // namespace

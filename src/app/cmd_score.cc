@@ -4,8 +4,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <thread>
 
+#include "analyze/confidence_json.h"
 #include "app/command.h"
 #include "app/eval_report.h"
 #include "app/score_files.h"
@@ -13,6 +13,7 @@
 #include "app/score_protein.h"
 #include "app/terminal.h"
 #include "base/check.h"
+#include "base/processors.h"
 #include "eval/data_file.h"
 #include "eval/score.h"
 
@@ -36,8 +37,6 @@ struct ScoreCommand {
   MtBenchCommand mt_bench;
 };
 
-Json IntervalJson(const Interval& interval) { return Json::array({interval.low, interval.high}); }
-
 std::string SummaryJson(const ScoreCommand& command, const ScoreSummary& summary, int indent) {
   Json object = {{"task", command.task},
                  {"data", command.data},
@@ -48,7 +47,7 @@ std::string SummaryJson(const ScoreCommand& command, const ScoreSummary& summary
                  {"ci95", IntervalJson(summary.accuracy.ci95)}};
   for (const Figure& figure : summary.figures) {
     object[figure.name] = figure.value;
-    object[figure.name + "_ci95"] = IntervalJson(*figure.ci95);
+    object[figure.name + "_ci95"] = IntervalJson(figure.ci95);
   }
   object["notes"] = summary.notes;
   return object.dump(indent, ' ', false, Json::error_handler_t::replace);
@@ -123,7 +122,7 @@ int Run(const ScoreCommand& command) {
     if (files) files->Add(ScoreLine(record));
     ShowCount(++done, responses.matched.size(), "responses");
   };
-  const int jobs = command.jobs > 0 ? command.jobs : static_cast<int>(std::thread::hardware_concurrency());
+  const int jobs = command.jobs > 0 ? command.jobs : UsableProcessors();
   const ScoreSummary summary = ScoreAll(row, *scorer, responses.matched, on_record, jobs);
   if (files) files->Finish(SummaryJson(command, summary, 2) + "\n");
   if (command.json) {
@@ -172,11 +171,11 @@ Runner AddScore(CLI::App& command) {
   command.footer(Footer());
   command.add_option("task", flags->task, "What was asked (see below)")->required();
   command.add_option("--data", flags->data, "The benchmark's file");
-  command.add_option("--responses", flags->responses, "Responses, JSON lines");
+  command.add_option("--responses", flags->responses, "Responses, JSON lines; of proteins FASTA, too");
   command.add_option("--out", flags->out, "Folder of verdicts and summary, or a file .jsonl of verdicts");
   flags->protein.AddTo(command);
   command.add_flag("--json", flags->json, "Print the summary as JSON");
-  command.add_option("--jobs", flags->jobs, "Responses judged at a time (default: one per core)")
+  command.add_option("--jobs", flags->jobs, "Responses judged at a time (default: one per processor)")
       ->check(CLI::Range(1, 1024));
   command.add_flag("--unsandboxed", flags->unsandboxed, "Run programs with limits of time and memory alone");
   command.add_option("--time-limit", flags->seconds, "Seconds per program (default: humaneval 3, mbpp 10)")

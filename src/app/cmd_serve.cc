@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "analyze/result_log.h"
@@ -19,6 +20,7 @@
 #include "eval/data_file.h"
 #include "model/bundled_models.h"
 #include "punt/generator.h"
+#include "serve/request_screen.h"
 #include "serve/server.h"
 
 namespace punt {
@@ -31,16 +33,21 @@ struct ServeFlags {
   std::string model;
   std::string host = "127.0.0.1";
   std::int64_t port = 8080;
-  std::string api_key;
+  std::optional<std::string> api_key;
   std::string api_key_file;
+  std::vector<std::string> allow_hosts;
   std::string cors;
   std::string planner = "punt";
+  std::string alias;
+  std::string chat_template = "auto";
   std::int64_t max_tokens = 4096;
   std::int64_t max_n = 16;
+  std::int64_t max_prompts = 64;
   std::int64_t max_nfe = 0;
   std::int64_t max_body = 1 << 20;
   std::int64_t max_seconds = 600;
   std::int64_t max_connections = 2048;
+  std::int64_t max_per_address = 0;
   std::int64_t max_running = 32;
   std::int64_t max_waiting = 256;
   std::int64_t max_rows = 8192;
@@ -53,18 +60,28 @@ struct ServeFlags {
   bool quiet = false;
 };
 
+/// A key as clients can show it: a header's value has no space around it. An empty one would let everybody in, and
+/// comes from a variable that was meant to be set.
+std::string KeyOf(std::string_view text, std::string_view source) {
+  constexpr const char* kSpace = " \t\r";
+  const std::size_t begin = text.find_first_not_of(kSpace);
+  if (begin == std::string_view::npos) BadInput("{} is empty", source);
+  return std::string(text.substr(begin, text.find_last_not_of(kSpace) - begin + 1));
+}
+
 std::vector<std::string> Keys(const ServeFlags& flags) {
   std::vector<std::string> keys;
-  if (!flags.api_key.empty()) keys.push_back(flags.api_key);
-  const char* variable = std::getenv(kKeyVariable);
-  if (variable != nullptr && *variable != '\0') keys.emplace_back(variable);
-  if (!flags.api_key_file.empty()) {
-    const std::string text = ReadDataFile(flags.api_key_file);
-    for (std::string_view line : SplitLines(text)) {
-      if (!line.empty()) keys.emplace_back(line);
-    }
-    if (keys.empty()) BadInput("{}: there are no keys", flags.api_key_file);
+  if (flags.api_key) keys.push_back(KeyOf(*flags.api_key, "--api-key"));
+  if (const char* variable = std::getenv(kKeyVariable))
+    keys.push_back(KeyOf(variable, std::string("$") + kKeyVariable));
+  if (flags.api_key_file.empty()) return keys;
+  const std::string text = ReadDataFile(flags.api_key_file);
+  const std::size_t before = keys.size();
+  for (std::string_view line : SplitLines(text)) {
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos || line.starts_with('#')) continue;
+    keys.push_back(KeyOf(line, flags.api_key_file));
   }
+  if (keys.size() == before) BadInput("{}: there are no keys", flags.api_key_file);
   return keys;
 }
 
@@ -73,13 +90,21 @@ ServerOptions OptionsOf(const ServeFlags& flags) {
   return {.host = flags.host,
           .port = static_cast<int>(flags.port),
           .api_keys = Keys(flags),
+          .allow_hosts = flags.allow_hosts,
           .cors_origin = flags.cors,
-          .limits = {.max_tokens = flags.max_tokens, .max_choices = flags.max_n, .max_nfe = flags.max_nfe},
+          .limits = {.max_tokens = flags.max_tokens,
+                     .max_choices = flags.max_n,
+                     .max_prompts = flags.max_prompts,
+                     .max_sequences = flags.max_waiting,
+                     .max_nfe = flags.max_nfe},
           .max_body_bytes = static_cast<std::size_t>(flags.max_body),
           .max_connections = static_cast<int>(flags.max_connections),
+          .max_connections_per_address = static_cast<int>(flags.max_per_address),
           .max_seconds = std::chrono::seconds(flags.max_seconds),
           .log_prompts = flags.log_prompts,
           .default_planner = flags.planner,
+          .alias = flags.alias,
+          .chat_template = flags.chat_template,
           .scheduler = {.threads = ThreadCount(flags.threads),
                         .max_running = static_cast<int>(flags.max_running),
                         .max_waiting = static_cast<int>(flags.max_waiting),
@@ -113,6 +138,10 @@ int Run(const ServeFlags& flags) {
     fmt::print(stderr, "{}\n", line);
   };
   const ServerOptions options = OptionsOf(flags);
+  if (!IsLoopback(flags.host) && options.api_keys.empty()) {
+    const std::string warning = fmt::format("everybody who reaches {} is served: no --api-key is set", flags.host);
+    PrintWarnings({&warning, 1});
+  }
   Server server(options, log);
   const int port = server.Bind();
   std::thread listener([&] { server.Run(); });
@@ -143,7 +172,7 @@ int Run(const ServeFlags& flags) {
 
 constexpr const char* kFooter =
     R"(Answers POST /v1/chat/completions and /v1/completions as OpenAI's API does, streamed or not; a request may have an object
-"diffusion" with planner, score, window, cache, eos, top_k, max_nfe and stream. GET / is a page that shows the canvas
+"diffusion" with planner, score, window, cache, eos, top_k, max_nfe, infill and stream. GET / is a page that shows the canvas
 being filled. Keys: --api-key, --api-key-file (one a line) or $PUNT_API_KEY; without any everybody who reaches the port is
 served. SIGTERM and Ctrl-C finish what runs, at most --grace seconds. The log is JSON lines on the standard error.
 docs/serving.md has the details.
@@ -159,17 +188,31 @@ Runner AddServe(CLI::App& command) {
   const auto flags = std::make_shared<ServeFlags>();
   constexpr std::int64_t kMillion = 1'000'000;
   command.footer(kFooter);
-  command.add_option("--model", flags->model,
+  command.add_option("-m,--model", flags->model,
                      "Bundled model, GGUF file, folder or toy:KIND,... (see punt list models)");
   command.add_option("--host", flags->host, "Address to listen on")->capture_default_str();
   AddInteger(command, "--port", flags->port, 0, 65535, "Port; 0: any that is free")->default_str("8080");
   command.add_option("--planner", flags->planner, "For requests that name none")->capture_default_str();
+  command.add_option("--alias", flags->alias, "What clients call the model; default: the name of its file");
+  command
+      .add_option(
+          "--chat-template", flags->chat_template,
+          "auto: the model's own, or plain where it has none; plain: the messages' texts, a line each; none: no chats")
+      ->check(CLI::IsMember({"auto", "plain", "none"}))
+      ->capture_default_str();
   command.add_option("--api-key", flags->api_key, "Key that clients must show");
-  command.add_option("--api-key-file", flags->api_key_file, "File of keys, one a line");
+  command.add_option("--api-key-file", flags->api_key_file,
+                     "File of keys, one a line; lines that begin with # are not keys");
+  command
+      .add_option("--allow-host", flags->allow_hosts,
+                  "Name beside localhost that clients may use on the loopback (repeatable; * for any)")
+      ->allow_extra_args(false);
   command.add_option("--cors", flags->cors, "Origin whose pages may ask (* for all); default: none");
-  AddInteger(command, "--max-tokens", flags->max_tokens, 1, kMillion, "Most positions of a completion")
+  AddInteger(command, "--max-tokens", flags->max_tokens, 1, kMillion,
+             "Most positions of a completion; more are not refused, but not generated")
       ->default_str("4096");
-  AddInteger(command, "--max-n", flags->max_n, 1, 1024, "Most choices of a request")->default_str("16");
+  AddInteger(command, "--max-n", flags->max_n, 1, 1024, "Most choices of a prompt")->default_str("16");
+  AddInteger(command, "--max-prompts", flags->max_prompts, 1, 1024, "Most prompts of a request")->default_str("64");
   AddInteger(command, "--max-nfe", flags->max_nfe, 0, 1000 * kMillion, "Most forward passes of a choice (0: no limit)");
   AddInteger(command, "--max-body", flags->max_body, 1, 1 << 30, "Most bytes of a request")->default_str("1048576");
   AddInteger(command, "--max-seconds", flags->max_seconds, 1, kMillion,
@@ -177,6 +220,8 @@ Runner AddServe(CLI::App& command) {
       ->default_str("600");
   AddInteger(command, "--max-connections", flags->max_connections, 1, 100'000, "Most open connections")
       ->default_str("2048");
+  AddInteger(command, "--max-per-address", flags->max_per_address, 0, 100'000,
+             "Most open connections of one address (0: a quarter of all)");
   AddInteger(command, "--max-running", flags->max_running, 1, 1024, "Most sequences at once")->default_str("32");
   AddInteger(command, "--max-waiting", flags->max_waiting, 1, 100'000, "Most sequences in the queue; then 429")
       ->default_str("256");
@@ -184,8 +229,7 @@ Runner AddServe(CLI::App& command) {
       ->default_str("8192");
   AddInteger(command, "--grace", flags->grace, 0, kMillion, "Seconds to finish in when told to stop")
       ->default_str("30");
-  AddInteger(command, "--threads", flags->threads, 0, 1024, "Threads (0: all cores); never changes a result")
-      ->default_str("0");
+  AddThreads(command, flags->threads);
   AddCompute(command, flags->compute);
   command.add_option("--device", flags->device, "Device (see punt list devices)")->capture_default_str();
   command.add_option("--ready-file", flags->ready_file,

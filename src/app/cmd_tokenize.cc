@@ -27,7 +27,7 @@ std::vector<Token> Tokens(const Tokenizer& tokenizer, const TokenizeFlags& flags
     const ChatMessage message{.role = "user", .content = text};
     return tokenizer.EncodeChat({&message, 1});
   }
-  std::vector<Token> tokens = tokenizer.Encode(text);
+  std::vector<Token> tokens = tokenizer.Encode(text, {.specials = true});
   if (!flags.special) return tokens;
   const std::vector<Token> prefix = tokenizer.Prefix();
   const std::vector<Token> suffix = tokenizer.Suffix();
@@ -56,8 +56,10 @@ int Run(const TokenizeFlags& flags) {
 
 Runner AddTokenize(CLI::App& command) {
   const auto flags = std::make_shared<TokenizeFlags>();
-  command.add_option("text", flags->text, "The text; - (the default) reads the standard input to its end");
-  command.add_option("--model", flags->model, "A GGUF file, a Hugging Face folder or a toy model")->required();
+  command.add_option(
+      "text", flags->text,
+      "The text, special tokens written out in it included; - (the default) reads the standard input to its end");
+  command.add_option("-m,--model", flags->model, "A GGUF file, a Hugging Face folder or a toy model")->required();
   command.add_flag("--json", flags->json, "Print an object with tokens and their pieces");
   command.add_flag("--special", flags->special, "With what stands before and behind a whole text: BOS, [CLS], [SEP]");
   command.add_flag("--chat", flags->chat, "As the user's message in the model's chat template");

@@ -19,8 +19,8 @@ struct CommandRow {
 
 std::span<const CommandRow> Commands();
 
-/// The whole program: parses, runs, prints errors as one line "punt: ..." on stderr.
-/// Returns the exit code: 0 done, 1 failed while running, 2 bad input, 130 interrupted.
+/// The whole program: parses, runs, prints errors as one line "punt: ..." on stderr. Without arguments it prints its
+/// help there. Returns the exit code: 0 done, 1 failed while running, 2 bad input, 130 interrupted.
 int RunProgram(int argc, const char* const* argv);
 
 Runner AddGenerate(CLI::App& command);

@@ -1,14 +1,18 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <new>
+#include <sstream>
 #include <string_view>
 #include <vector>
 
 #include "app/command.h"
+#include "app/parse_error.h"
 #include "base/check.h"
+#include "base/instruction_set.h"
 #include "punt/error.h"
 
 namespace punt {
@@ -41,8 +45,9 @@ constexpr const char* kExamples = R"(Examples:
   punt generate "Once upon a time" --temperature 0.7 --top-p 0.9
   punt generate abba --model toy:markov,length=32,vocab=4 --trace run.jsonl
   punt replay run.jsonl
-  punt eval sudoku --model sudoku --planner punt --out runs/sudoku
+  punt eval sudoku --planner punt --out runs/sudoku
   punt list planners
+  punt help generate
 
 Exit codes: 0 done, 1 failed while running, 2 bad input, 130 interrupted.)";
 
@@ -54,15 +59,56 @@ int Complain(std::string message, int exit_code) {
   return exit_code;
 }
 
-/// The parser's own message for a wrong command would only say that one is required.
-void RequireKnownCommand(int argc, const char* const* argv) {
-  if (argc < 2 || argv[1][0] == '-') return;
-  std::vector<std::string_view> names;
-  for (const CommandRow& row : Commands()) {
-    if (argv[1] == std::string_view(row.name)) return;
-    names.push_back(row.name);
+/// `punt help` is `punt --help`, and `punt help generate` is `punt generate --help`.
+std::vector<const char*> WithoutHelpCommand(int argc, const char* const* argv) {
+  std::vector<const char*> arguments(argv, argv + argc);
+  if (argc < 2 || std::string_view(argv[1]) != "help") return arguments;
+  arguments.erase(arguments.begin() + 1);
+  arguments.push_back("--help");
+  return arguments;
+}
+
+/// The parser's own message for a wrong command would only say that one is required; and help is not asked of it.
+void RequireKnownCommand(const CLI::App& app, std::span<const char* const> arguments) {
+  const std::string first = arguments[1];
+  if (first.starts_with('-')) {
+    if (app.get_option_no_throw(first) != nullptr) return;
+    BadInput("unknown option {} of punt: options stand behind the command (see punt --help)", first);
   }
-  BadInput("unknown command '{}'; valid: {}", argv[1], fmt::join(names, ", "));
+  for (const CommandRow& row : Commands()) {
+    if (first == row.name) return;
+  }
+  BadInput("{}", UnknownCommand(app, "punt", first));
+}
+
+int FlushOutput(int exit_code) {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return exit_code;
+  return Complain(
+      errno == 0 ? "cannot write the output" : fmt::format("cannot write the output: {}", std::strerror(errno)),
+      kFailedExit);
+}
+
+/// --help and --version end in here too. Nothing but the name of the program asks for help, but is no command: scripts
+/// that lost their arguments should notice.
+int Parse(CLI::App& app, std::span<const char* const> arguments, bool& is_done) {
+  is_done = true;
+  if (arguments.size() < 2) {
+    fmt::print(stderr, "{}", app.help());
+    return kBadInputExit;
+  }
+  RequireKnownCommand(app, arguments);
+  try {
+    app.parse(static_cast<int>(arguments.size()), arguments.data());
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() != 0) return Complain(ExplainParseError(app, error), kBadInputExit);
+    std::ostringstream text;
+    app.exit(error, text, text);
+    fmt::print("{}", text.str());
+    return FlushOutput(0);
+  }
+  is_done = false;
+  return 0;
 }
 
 int RunChosen(const CLI::App& app, const std::vector<Runner>& runners) {
@@ -85,16 +131,11 @@ int RunProgram(int argc, const char* const* argv) {
   std::vector<Runner> runners;
   for (const CommandRow& row : Commands()) runners.push_back(row.add(*app.add_subcommand(row.name, row.summary)));
   try {
-    RequireKnownCommand(argc, argv);
-    try {
-      app.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-      if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-      return Complain(fmt::format("{} (see punt --help)", error.what()), kBadInputExit);
-    }
-    const int exit_code = RunChosen(app, runners);
-    if (std::fflush(stdout) != 0 || std::ferror(stdout)) return Complain("cannot write the output", kFailedExit);
-    return exit_code;
+    bool is_done = false;
+    const int parsed = Parse(app, WithoutHelpCommand(argc, argv), is_done);
+    if (is_done) return parsed;
+    UseInstructionSet();
+    return FlushOutput(RunChosen(app, runners));
   } catch (const Error& error) {
     return Complain(error.what(), error.code() == ErrorCode::kBadInput ? kBadInputExit : kFailedExit);
   } catch (const std::bad_alloc&) {

@@ -15,7 +15,7 @@ namespace punt {
 namespace {
 
 constexpr int kNarrowestPlanner = 20;
-constexpr int kWidestPlanner = 34;  // leaves the table within 80 columns
+constexpr int kOthers = 46;  // columns of everything but the planner
 
 std::string_view Trim(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\n");
@@ -80,10 +80,10 @@ ComparisonRow Compare(const Model& model, const std::string& planner, const Comp
   return row;
 }
 
-int PlannerWidth(std::span<const std::string> planners) {
+int PlannerWidth(std::span<const std::string> planners, int columns) {
   int width = kNarrowestPlanner;
   for (const std::string& planner : planners) width = std::max(width, TextWidth(planner));
-  return std::min(width, kWidestPlanner);
+  return std::min(width, std::max(kNarrowestPlanner, columns - kOthers));
 }
 
 std::string TableHeader(int width) {

@@ -48,8 +48,9 @@ std::vector<std::string> ParsePlannerList(std::string_view text);
 ComparisonRow Compare(const Model& model, const std::string& planner, const ComparisonOptions& options,
                       const std::atomic<bool>* cancel);
 
-/// The table, a line each, without line feeds. `width` is that of the planner column.
-int PlannerWidth(std::span<const std::string> planners);
+/// The table, a line each, without line feeds. `width` is that of the planner column: what the planners need, as long
+/// as lines fit `columns`.
+int PlannerWidth(std::span<const std::string> planners, int columns);
 std::string TableHeader(int width);
 std::string TableRow(const ComparisonRow& row, int width);
 

@@ -48,7 +48,7 @@ TEST(Compare, StopsWhenCancelled) {
 TEST(Table, LinesUpWhateverTheNames) {
   const std::vector<std::string> planners = {"punt", "hybrid:first=(top-k:k=2),second=(punt:epsilon=0.04),at=0.3",
                                              "\u6f22"};
-  const int width = PlannerWidth(planners);
+  const int width = PlannerWidth(planners, 80);
   const int columns = TextWidth(TableHeader(width));
   EXPECT_LE(columns, 80);
   for (const std::string& planner : planners) {

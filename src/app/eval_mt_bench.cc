@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "app/sweep_progress.h"
 #include "app/terminal.h"
 #include "base/check.h"
 #include "eval/continuation.h"
@@ -124,7 +125,7 @@ int AnswerMtBench(const EvalFlags& flags, const MtBenchRun& run) {
   CanonicalPlannerSpec(run.planner);
   if (!flags.shots.empty()) BadInput("task mt-bench takes no shots");
   if (!flags.judge.empty()) BadInput("task mt-bench takes no judge: punt score mt-bench judges its answers");
-  if (flags.model.empty()) BadInput("--model is missing");
+  if (flags.model.empty()) BadInput("--model is missing: mt-bench needs a model that chats, such as LLaDA or Dream");
   const std::vector<MtBenchQuestion> questions = ReadQuestions(flags);
   const Model model = OpenModel(flags.model, {.compute = flags.compute, .device = flags.device});
   PrintWarnings(model.warnings);
@@ -136,20 +137,21 @@ int AnswerMtBench(const EvalFlags& flags, const MtBenchRun& run) {
     });
   }
   Respondent respondent(flags, run, model);
+  SweepProgress progress(questions.size(), "questions");
   for (std::size_t i = 0; i < questions.size(); ++i) {
-    ShowCount(i, questions.size(), "questions");
     if (answered.contains(questions[i].id)) continue;
+    progress.Show(i);
     const std::optional<std::string> line = respondent.Answer(i, questions[i]);
+    if (!line || !folder) progress.Clear();
     if (!line) {
-      fmt::print(stderr, "punt: interrupted after {} of {} questions{}\n", i, questions.size(),
-                 folder ? "; the same command goes on from there" : "");
-      return kInterruptedExit;
+      return SayInterrupted(fmt::format("after {} of {} questions{}", i, questions.size(),
+                                        folder ? "; the same command goes on from there" : ""));
     }
     if (folder) folder->Add(*line);
     if (!folder) fmt::print("{}\n", *line);
     std::fflush(stdout);
   }
-  ShowCount(questions.size(), questions.size(), "questions");
+  progress.Clear();
   if (!folder) return 0;
   const Json summary = {{"task", kMtBench}, {"model", model.name}, {"questions", questions.size()}};
   folder->Write("summary.json", summary.dump(2) + "\n");

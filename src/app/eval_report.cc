@@ -6,14 +6,13 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "analyze/confidence_json.h"
 #include "app/glyphs.h"
 
 namespace punt {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json IntervalJson(const Interval& interval) { return Json::array({interval.low, interval.high}); }
 
 /// The costs and figures as lines of one table.
 std::vector<Figure> Lines(const EvalSummary& summary) {
@@ -51,7 +50,7 @@ std::string EvalJson(const EvalReport& report, int indent) {
   for (const std::vector<Figure>& figures : {summary.figures, CostFigures(summary)}) {
     for (const Figure& figure : figures) {
       object[figure.name] = figure.value;
-      if (figure.ci95) object[figure.name + "_ci95"] = IntervalJson(*figure.ci95);
+      if (figure.is_estimate) object[figure.name + "_ci95"] = IntervalJson(figure.ci95);
     }
   }
   object["notes"] = summary.notes;
@@ -68,8 +67,8 @@ std::string FigureTable(const std::vector<std::string>& headings, const std::vec
     if (!heading.empty()) table += FitToWidth(heading, columns) + "\n";
   }
   for (const Figure& figure : figures) {
-    const std::string interval =
-        figure.ci95 ? fmt::format("  [{}, {}]", Number(figure.ci95->low), Number(figure.ci95->high)) : "";
+    std::string interval = figure.is_estimate ? "  -" : "";
+    if (figure.ci95) interval = fmt::format("  [{}, {}]", Number(figure.ci95->low), Number(figure.ci95->high));
     table += FitToWidth(fmt::format("  {:<{}} {:>10}{}", figure.name, width, Number(figure.value), interval), columns);
     table += "\n";
   }

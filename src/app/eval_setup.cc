@@ -31,6 +31,18 @@ std::size_t ItemCount(const EvalFlags& flags, const Task& task) {
 
 }  // namespace
 
+std::string ModelOf(const EvalFlags& flags) {
+  if (!flags.model.empty()) return flags.model;
+  const TaskRow& row = FindTask(flags.task);
+  const std::string bundled(row.bundled_model);
+  if (bundled.empty()) BadInput("--model is missing: task {} needs a model of {}", row.name, row.model_kind);
+  if (!std::filesystem::exists(LocateModel(bundled))) {
+    BadInput("--model is missing: task {} needs a model of {}, and the bundled {} is not there", row.name,
+             row.model_kind, bundled);
+  }
+  return bundled;
+}
+
 std::string FileIdentity(const std::string& path, bool is_large) {
   if (path.empty()) return "";
   if (!is_large) return fmt::format("{} ({:016x})", path, HashText(ReadDataFile(path)));
@@ -42,7 +54,10 @@ std::string FileIdentity(const std::string& path, bool is_large) {
 void EvalFlags::AddTo(CLI::App& command) {
   constexpr std::int64_t kInt = std::numeric_limits<int>::max();
   command.add_option("task", task, "name or name:key=value,... (see punt list tasks)")->required();
-  command.add_option("--model", model, "Bundled model, GGUF file, folder or toy:KIND,... (see punt list models)");
+  command.add_option(
+      "-m,--model", model,
+      "Bundled model, GGUF file, folder or toy:KIND,... (see punt list models); default: the bundled one "
+      "of sudoku, stories and membrane");
   command.add_option("--score", score, "Confidence score (see punt list scores); default: the model's own");
   proposal.AddTo(command);
   AddInteger(command, "--length", length, 1, kInt, "Positions to generate; default: the task's");
@@ -54,8 +69,7 @@ void EvalFlags::AddTo(CLI::App& command) {
   command.add_option("--judge", judge, "Autoregressive GGUF model that judges texts; default: the bundled one");
   AddInteger(command, "--limit", limit, 1, kMostItems, "How many items; default: the task's");
   AddSeed(command, "--seed", seed, "Seed of all random numbers");
-  AddInteger(command, "--threads", threads, 0, 1024, "Threads (0: all cores); never changes a result")
-      ->default_str("0");
+  AddThreads(command, threads);
   AddCompute(command, compute);
   command.add_option("--device", device, "Device (see punt list devices)")->capture_default_str();
 }
@@ -72,6 +86,34 @@ std::unique_ptr<Task> MakeEvalTask(const EvalFlags& flags, const EvalSetup& setu
   return MakeTask(flags.task, task);
 }
 
+namespace {
+
+/// Letters and digits alone, in lower case: tokenizers differ in spaces, and some in case.
+std::string Letters(std::string_view text) {
+  std::string letters;
+  for (char c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c))) {
+      letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+  }
+  return letters;
+}
+
+/// A model of boards or of proteins runs on any canvas; what it writes is no text for a judge of texts.
+void RequireText(const Model& model, const TaskRow& task) {
+  if (!task.takes_judge || model.tokenizer == nullptr) return;
+  constexpr std::string_view kSentence = "Jim was 5";  // no J and no digits in proteins
+  std::string spelt;
+  try {
+    spelt = model.tokenizer->Decode(model.tokenizer->Encode(kSentence));
+  } catch (const Error&) {
+  }
+  if (Letters(spelt) == Letters(kSentence)) return;
+  BadInput("task {} needs a model of text; {} cannot spell '{}'", task.name, model.name, kSentence);
+}
+
+}  // namespace
+
 EvalSetup OpenEval(const EvalFlags& flags, const OpenOptions& options) {
   EvalSetup setup{.judge = JudgeOf(flags)};
   if (flags.model.empty() && setup.judge.empty() && FindTask(flags.task).takes_judge) {
@@ -80,6 +122,7 @@ EvalSetup OpenEval(const EvalFlags& flags, const OpenOptions& options) {
   if (!flags.model.empty()) {
     setup.model =
         OpenModel(flags.model, {.compute = flags.compute, .device = flags.device, .repack = options.generates});
+    RequireText(*setup.model, FindTask(flags.task));
     if (options.warns) PrintWarnings(setup.model->warnings);
     // A toy model's passes are too small to be shared out.
     setup.session = {.banned_tokens = BannedTokens(ParseEosPolicy(flags.eos), setup.model->denoiser->info()),

@@ -35,8 +35,9 @@ struct EvalFlags {
   void AddTo(CLI::App& command);
 };
 
-/// A file's name and content, for a configuration. A model is told by its size: reading gigabytes is no check.
-std::string FileIdentity(const std::string& path, bool is_large);
+/// The model of the flags, or else the one that comes along for their task. Throws Error saying which kind of model the
+/// task needs.
+std::string ModelOf(const EvalFlags& flags);
 
 /// A task, and the model that is to solve it, opened.
 struct EvalSetup {

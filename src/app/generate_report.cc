@@ -48,30 +48,40 @@ std::string ResultText(const GenerateResult& result, const ReportContext& contex
   return text;
 }
 
-std::string ResultJson(const GenerateResult& result, const ReportContext& context) {
+std::string ResultJson(const GenerateResult& result, const ReportContext& context,
+                       const nlohmann::ordered_json& settings) {
   using Json = nlohmann::ordered_json;
   const Counters& counters = result.counters;
-  const Json object = {
-      {"text", ResultText(result, context)},
-      {"tokens", result.tokens},
-      {"prompt_tokens", context.prompt_tokens},
-      {"steps", result.steps},
-      {"nfe", {{"base", counters.base_passes}, {"test", counters.test_passes}, {"total", counters.nfe()}}},
-      {"row_passes", counters.row_passes},
-      {"tokens_per_forward", result.tokens_per_forward()},
-      {"seconds", result.seconds},
-      {"planner", context.planner},
-      {"seed", context.seed},
-      {"stop", Name(result.stop)},
-      {"peak_memory_bytes", PeakMemory()}};
+  Json object = {{"text", ResultText(result, context)},
+                 {"tokens", result.tokens},
+                 {"prompt_tokens", context.prompt_tokens},
+                 {"steps", result.steps},
+                 {"nfe", {{"base", counters.base_passes}, {"test", counters.test_passes}, {"total", counters.nfe()}}},
+                 {"row_passes", counters.row_passes},
+                 {"tokens_per_forward", result.tokens_per_forward()},
+                 {"seconds", result.seconds},
+                 {"planner", settings.at("planner")},
+                 {"seed", settings.at("seed")},
+                 {"stop", Name(result.stop)},
+                 {"peak_memory_bytes", PeakMemory()},
+                 {"masked", MaskedCount(result, *context.model)},
+                 {"version", PUNT_VERSION}};
+  object.update(settings);
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string IncompleteNote(const GenerateResult& result, const Model& model) {
-  const auto masks = std::count(result.tokens.begin(), result.tokens.end(), model.denoiser->info().mask_token);
-  if (masks == 0) return "";
-  return fmt::format("stopped ({}) after {} steps with {} positions still masked", Name(result.stop), result.steps,
-                     masks);
+std::size_t MaskedCount(const GenerateResult& result, const Model& model) {
+  const Token mask = model.denoiser->info().mask_token;
+  return static_cast<std::size_t>(std::count(result.tokens.begin(), result.tokens.end(), mask));
+}
+
+std::string IncompleteNote(const GenerateResult& result, const ReportContext& context) {
+  const std::int64_t passes = result.counters.nfe();
+  const bool is_cut = result.stop == StopReason::kCancelled;
+  return fmt::format("{} after {} {}{} with {} of {} positions open", is_cut ? "interrupted" : "stopped", passes,
+                     passes == 1 ? "pass" : "passes", is_cut ? "" : fmt::format(" ({})", Name(result.stop)),
+                     MaskedCount(result, *context.model),
+                     result.tokens.size() - static_cast<std::size_t>(context.prompt_tokens));
 }
 
 }  // namespace punt

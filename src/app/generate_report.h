@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,6 @@ namespace punt {
 
 struct ReportContext {
   const Model* model = nullptr;
-  std::string planner;  // canonical spec
-  std::uint64_t seed = 0;
   int prompt_tokens = 0;  // tokens of the canvas that were given
   // The part of the canvas that is text: without what the tokenizer puts around it, and in a chat the answer alone.
   std::size_t text_begin = 0;
@@ -21,17 +20,23 @@ struct ReportContext {
   std::size_t tail_begin = 0;  // where generation runs to the end; an end of sequence there ends the text
 };
 
-/// One JSON object on one line:
+/// One JSON object on one line: the result
 /// {"text","tokens","prompt_tokens","steps","nfe":{"base","test","total"},"row_passes","tokens_per_forward",
-///  "seconds","planner","seed","stop","peak_memory_bytes"}. Tokens are those of the whole canvas, text is what
-///  ResultText gives.
-std::string ResultJson(const GenerateResult& result, const ReportContext& context);
+///  "seconds","planner","seed","stop","peak_memory_bytes","masked","version",...} and all settings behind it. Tokens
+///  are
+/// those of the whole canvas, text is what ResultText gives, masked is the number of positions left open.
+std::string ResultJson(const GenerateResult& result, const ReportContext& context,
+                       const nlohmann::ordered_json& settings);
 
 /// The text, given parts included, up to the end of sequence. Positions that are still masked (after a limit or a
 /// cancellation) show as "_".
 std::string ResultText(const GenerateResult& result, const ReportContext& context);
 
-/// Empty for a canvas that was filled; else a sentence on why it was not, and how many masks remain.
-std::string IncompleteNote(const GenerateResult& result, const Model& model);
+/// Positions that a limit or a cancellation left open.
+std::size_t MaskedCount(const GenerateResult& result, const Model& model);
+
+/// Why a canvas was not filled, and how much of it is open: "stopped after 3 passes (nfe-limit) with 37 of 40 positions
+/// open".
+std::string IncompleteNote(const GenerateResult& result, const ReportContext& context);
 
 }  // namespace punt

@@ -93,6 +93,12 @@ std::vector<Glyph> Glyphs(std::string_view text) {
   return glyphs;
 }
 
+std::string SafeText(std::string_view text) {
+  std::string safe;
+  for (const Glyph& glyph : Glyphs(text)) safe += glyph.breaks_line ? "\n" : glyph.bytes;
+  return safe;
+}
+
 int TextWidth(std::string_view text) {
   int width = 0;
   for (const Glyph& glyph : Glyphs(text)) width += glyph.width;

@@ -20,6 +20,9 @@ struct Glyph {
 /// that are no UTF-8 become U+FFFD. Never throws.
 std::vector<Glyph> Glyphs(std::string_view text);
 
+/// The same as one text that a terminal shows as it is: line feeds are kept, nothing else moves the cursor.
+std::string SafeText(std::string_view text);
+
 /// Columns of a text without line feeds.
 int TextWidth(std::string_view text);
 

@@ -6,9 +6,9 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <thread>
 
 #include "base/check.h"
+#include "base/processors.h"
 
 namespace punt {
 namespace {
@@ -53,13 +53,14 @@ double ParseReal(std::string_view text, std::string_view name, double min, doubl
 }
 
 int ThreadCount(std::int64_t asked) {
-  if (asked > 0) return static_cast<int>(asked);
-  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  const int usable = UsableProcessors();
+  return asked > 0 ? static_cast<int>(std::min<std::int64_t>(asked, usable)) : usable;
 }
 
 CLI::Option* AddInteger(CLI::App& command, const std::string& name, std::int64_t& value, std::int64_t min,
                         std::int64_t max, const std::string& help) {
-  const auto read = [&value, name, min, max](const std::string& text) { value = ParseInteger(text, name, min, max); };
+  const std::string last = name.substr(name.rfind(',') + 1);  // errors name the long form of "-n,--length"
+  const auto read = [&value, last, min, max](const std::string& text) { value = ParseInteger(text, last, min, max); };
   return command.add_option_function<std::string>(name, read, help)->type_name("N");
 }
 
@@ -74,6 +75,26 @@ CLI::Option* AddReal(CLI::App& command, const std::string& name, double& value, 
 CLI::Option* AddSeed(CLI::App& command, const std::string& name, std::uint64_t& value, const std::string& help) {
   const auto read = [&value, name](const std::string& text) { value = ParseSeed(text, name); };
   return command.add_option_function<std::string>(name, read, help)
+      ->type_name("N")
+      ->default_str(fmt::format("{}", value));
+}
+
+CLI::Option* AddThreads(CLI::App& command, std::int64_t& value, const std::string& subject) {
+  // The processes of a sweep are given the sweep's own arguments; it has said it once.
+  const auto is_worker = [&command] {
+    const CLI::Option* worker = command.get_option_no_throw(kWorkerOption);
+    return worker != nullptr && worker->count() > 0;
+  };
+  const auto read = [&value, is_worker](const std::string& text) {
+    value = ParseInteger(text, "--threads", 0, 1024);
+    const int used = ThreadCount(value);
+    if (value <= used || is_worker()) return;
+    fmt::print(stderr, "punt: --threads {}: only {} usable; using {}\n", value,
+               used == 1 ? "1 processor is" : fmt::format("{} processors are", used), used);
+  };
+  return command
+      .add_option_function<std::string>(
+          "--threads", read, subject + " (0: all processors that can be used, never more); never changes a result")
       ->type_name("N")
       ->default_str(fmt::format("{}", value));
 }
@@ -105,6 +126,7 @@ void ProposalFlags::AddTo(CLI::App& command) {
 }
 
 ProposalOptions ProposalFlags::Options() const {
+  if (top_p == 0) BadInput("--top-p must be above 0 and at most 1, got 0");
   const ProposalOptions options{.convention = ParseConvention(convention),
                                 .temperature = temperature,
                                 .top_p = top_p,

@@ -57,14 +57,18 @@ TEST(ParseInfill, TakesTextApart) {
   EXPECT_EQ(parts[2].text, "c");
   EXPECT_EQ(parts[3].masks, 1);
   EXPECT_TRUE(ParseInfill("").empty());
-  EXPECT_EQ(ParseInfill("[mask]").front().text, "[mask]");
+  EXPECT_EQ(ParseInfill("[M[MASK:2]").front().text, "[M");
 }
 
 TEST(ParseInfill, RefusesBadHoles) {
   for (const char* bad : {"[MASK", "[MASK:", "[MASK:]", "[MASK:0]", "[MASK:-1]", "[MASK:x]", "[MASK:1e3]", "[MASKED]",
-                          "[MASK:99999999999999999999]"}) {
-    EXPECT_NE(ErrorOf([&] { ParseInfill(bad); }), "accepted") << bad;
+                          "[MASK:99999999999999999999]", "[mask]", "a[Mask:3]b", "a[mask:3]b[MASK:3]", "[MASK 3]",
+                          "[MASK:2] a [MAKS:4] b"}) {
+    EXPECT_NE(ErrorOf([&] { ParseInfill(bad); }).find("hole"), std::string::npos) << bad;
   }
+  EXPECT_EQ(ErrorOf([] { ParseInfill("a [mask:3] b"); }), "a hole is written [MASK] or [MASK:n], got '[mask:3]'");
+  EXPECT_EQ(ErrorOf([] { ParseInfill("no holes"); }),
+            "--infill has no hole to fill; one of n tokens is written [MASK:n]");
 }
 
 class BuildCanvasTest : public testing::Test {
@@ -88,8 +92,49 @@ TEST_F(BuildCanvasTest, FillsTheModelByDefault) {
 
 TEST_F(BuildCanvasTest, OpensHoles) {
   EXPECT_EQ(BuildCanvas({.infill = "a[MASK:3]b"}, model_), (std::vector<Token>{0, mask_, mask_, mask_, 1}));
-  EXPECT_EQ(BuildCanvas({.infill = "abc"}, model_), (std::vector<Token>{0, 1, 2}));
+  EXPECT_EQ(BuildCanvas({.infill = "ab [MASK:2] [MASK:1] c"}, model_),
+            (std::vector<Token>{0, 1, mask_, mask_, mask_, 2}));
   EXPECT_EQ(BuildCanvas({.infill = "[MASK:8]"}, model_), Masks(8));
+}
+
+TEST_F(BuildCanvasTest, HolesInPromptsAreText) {
+  const Model stories = OpenModel(PUNT_SOURCE_DIR "/models/stories.gguf");
+  const Token mask = stories.denoiser->info().mask_token;
+  for (const char* prompt : {"a [MASK:3] b", "a [MASK]", "</s><s>"}) {
+    const std::vector<Token> canvas = BuildCanvas({.prompt = prompt, .length = 0}, stories);
+    EXPECT_EQ(std::count(canvas.begin(), canvas.end(), mask), 0) << prompt;
+    EXPECT_EQ(stories.tokenizer->Decode(std::span(canvas).subspan(1)), prompt);
+    EXPECT_EQ(PromptWarnings({.prompt = prompt}, stories).size(),
+              std::string(prompt).find("[MASK") != std::string::npos);
+  }
+  const std::string spelled = "a" + stories.tokenizer->Piece(mask);
+  const std::vector<Token> canvas = BuildCanvas({.prompt = spelled, .length = 0}, stories);
+  EXPECT_EQ(std::count(canvas.begin(), canvas.end(), mask), 0);
+  EXPECT_EQ(PromptWarnings({.prompt = spelled}, stories).size(), 1u);
+}
+
+/// The README's example, by its tokens: those of the whole text, with masks for the hole's.
+TEST_F(BuildCanvasTest, TextAroundHolesIsAsInTheWholeText) {
+  const Model stories = OpenModel(PUNT_SOURCE_DIR "/models/stories.gguf");
+  std::vector<Token> whole = stories.tokenizer->Prefix();
+  for (Token token : stories.tokenizer->Encode("Tom found a big red ball. He gave it to his mom."))
+    whole.push_back(token);
+  for (const char* word : {" big", " red", " ball"}) {
+    const auto is_word = [&](Token token) { return stories.tokenizer->Piece(token) == word; };
+    std::replace_if(whole.begin(), whole.end(), is_word, stories.denoiser->info().mask_token);
+  }
+  for (const char* written :
+       {"Tom found a [MASK:3]. He gave it to his mom.", "Tom found a[MASK:3]. He gave it to his mom.",
+        "Tom found a [MASK:1] [MASK:2]. He gave it to his mom."}) {
+    EXPECT_EQ(BuildCanvas({.infill = written}, stories), whole) << written;
+  }
+}
+
+TEST_F(BuildCanvasTest, RefusesTextsByTheirSize) {
+  const std::string much(8 * 400 + 1, 'a');
+  EXPECT_EQ(ErrorFor({.prompt = much}),
+            "the prompt has 3201 bytes, more than the 8 tokens that " + model_.name + " takes can hold");
+  EXPECT_NE(ErrorFor({.infill = much + "[MASK:1]"}).find("more than the 8 tokens"), std::string::npos);
 }
 
 TEST_F(BuildCanvasTest, RefusesWhatDoesNotFit) {

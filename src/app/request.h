@@ -28,8 +28,12 @@ struct InfillPart {
   int masks = 0;
 };
 
-/// "ab[MASK:12]cd" -> "ab", 12 masks, "cd". Throws Error on a hole without end or with a bad count.
+/// "ab[MASK:12]cd" -> "ab", 12 masks, "cd"; [MASK] is one mask. Throws Error when there is no hole, and on one that is
+/// misspelt, without end or with a bad count.
 std::vector<InfillPart> ParseInfill(std::string_view text);
+
+/// What somebody may have meant otherwise: a hole that is written in a prompt, where it is text. A line each.
+std::vector<std::string> PromptWarnings(const CanvasRequest& request, const Model& model);
 
 /// The tokens, masks included, between what the tokenizer puts before and behind a text. Throws Error when they do not
 /// fit the model, when a text cannot be expressed in its vocabulary or is not UTF-8, or when the request contradicts

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "analyze/confidence_json.h"
 #include "analyze/result_log.h"
 #include "app/eval_report.h"
 #include "app/judge_client.h"
@@ -38,7 +39,7 @@ auto ParseFile(const std::string& path, const Parse& parse) {
 }
 
 Json EstimateJson(const Estimate& estimate) {
-  return {{"score", estimate.value}, {"ci95", {estimate.ci95.low, estimate.ci95.high}}};
+  return {{"score", estimate.value}, {"ci95", IntervalJson(estimate.ci95)}};
 }
 
 std::string SummaryJson(const MtBenchCommand& command, const MtBenchSummary& summary, int indent) {
@@ -50,7 +51,7 @@ std::string SummaryJson(const MtBenchCommand& command, const MtBenchSummary& sum
                  {"unrated", summary.unrated},
                  {"missing", summary.missing},
                  {"score", summary.score.value},
-                 {"ci95", {summary.score.ci95.low, summary.score.ci95.high}}};
+                 {"ci95", IntervalJson(summary.score.ci95)}};
   object["turns"] = Json::array();
   for (const auto& turn : summary.turns) object["turns"].push_back(turn ? EstimateJson(*turn) : Json());
   object["categories"] = Json::object();

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "analyze/confidence_json.h"
 #include "app/eval_report.h"
 #include "app/eval_setup.h"
 #include "app/terminal.h"
@@ -33,7 +34,7 @@ std::string ReportJson(const ProteinScoreCommand& command, const Report& report,
       {"task", kProteinTask}, {"data", command.data}, {"responses", command.responses}, {"items", report.proteins}};
   for (const Figure& figure : report.figures) {
     object[figure.name] = figure.value;
-    if (figure.ci95) object[figure.name + "_ci95"] = Json::array({figure.ci95->low, figure.ci95->high});
+    if (figure.is_estimate) object[figure.name + "_ci95"] = IntervalJson(figure.ci95);
   }
   object["notes"] = report.notes;
   object["configuration"] = Json::object();
@@ -70,8 +71,7 @@ void RequireOwnFile(const ProteinScoreCommand& command) {
 void ProteinFlags::AddTo(CLI::App& command) {
   structures_option = command.add_option("--structures", structures, "protein: folder of predicted structures");
   judge_option = command.add_option("--judge", judge, "protein: masked model that tells pseudo-perplexities");
-  AddInteger(command, "--threads", threads, 0, 1024, "protein: threads (0: all cores); never changes a result")
-      ->default_str("0");
+  AddThreads(command, threads, "protein: threads");
 }
 
 void ProteinFlags::RequireNone(const std::string& task) const {

@@ -11,6 +11,7 @@
 #include "app/eval_setup.h"
 #include "app/event_list.h"
 #include "app/request.h"
+#include "app/sweep_progress.h"
 #include "app/terminal.h"
 #include "base/check.h"
 #include "eval/data_file.h"
@@ -123,7 +124,7 @@ Configuration ConfigurationOf(const StudyFlags& flags, const StudySetup& setup, 
 
 void StudyFlags::AddTo(CLI::App& command) {
   constexpr std::int64_t kInt = std::numeric_limits<int>::max();
-  command.add_option("--model", model, "Bundled model, GGUF file, folder or toy:KIND,... (see punt list models)")
+  command.add_option("-m,--model", model, "Bundled model, GGUF file, folder or toy:KIND,... (see punt list models)")
       ->default_str("stories");
   grid.AddTo(command);
   command.add_option("--score", score, "Confidence score (see punt list scores); default: the model's own");
@@ -139,8 +140,7 @@ void StudyFlags::AddTo(CLI::App& command) {
   command.add_option("--prompts", prompts, "File of prompts: a line each, or JSON lines with kind and prompt");
   command.add_flag("--chat", chat, "Prompts are messages: put them into the model's template");
   AddSeed(command, "--seed", seed, "Seed of all random numbers");
-  AddInteger(command, "--threads", threads, 0, 1024, "Threads (0: all cores); never changes a result")
-      ->default_str("0");
+  AddThreads(command, threads);
   AddCompute(command, compute);
   command.add_option("--device", device, "Device (see punt list devices)")->capture_default_str();
   command.add_option("--out", out, "Folder of records, tables and pictures")->required();
@@ -179,6 +179,7 @@ std::optional<StudyRecords> RunStudy(const StudyFlags& flags, const StudySetup& 
   const std::atomic<bool>& cancel = InstallInterruptHandlers();
   const std::unique_ptr<DenoiserSession> session = setup.model.denoiser->NewSession(setup.session);
   const std::size_t count = setup.grid.size() * setup.samples;
+  SweepProgress progress(count, "runs");
   for (const GridEntry& entry : setup.grid) {
     const std::string name = fmt::format("{} {}", CanonicalPlannerSpec(entry.planner), entry.score);
     for (std::size_t sample = 0; sample < setup.samples; ++sample) {
@@ -187,7 +188,7 @@ std::optional<StudyRecords> RunStudy(const StudyFlags& flags, const StudySetup& 
         records.lines.push_back(found->second);
         continue;
       }
-      ShowCount(records.lines.size(), count, fmt::format("runs, {}", entry.planner));
+      progress.Show(records.lines.size());
       const StudyPrompt& prompt = setup.prompts[sample % setup.prompts.size()];
       EventList watcher;
       const GenerateResult result = Generate(*session, prompt.canvas, RecipeOf(flags, setup, entry, sample),
@@ -197,13 +198,13 @@ std::optional<StudyRecords> RunStudy(const StudyFlags& flags, const StudySetup& 
         records.folder->Add(records.lines.back());
         continue;
       }
-      ShowCount(count, count, "runs");
-      fmt::print(stderr, "punt: interrupted after {} of {} runs; the same command goes on from there\n",
-                 records.lines.size(), count);
+      progress.Clear();
+      SayInterrupted(
+          fmt::format("after {} of {} runs; the same command goes on from there", records.lines.size(), count));
       return std::nullopt;
     }
   }
-  ShowCount(count, count, "runs");
+  progress.Clear();
   return records;
 }
 

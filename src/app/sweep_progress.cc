@@ -34,7 +34,7 @@ std::string ProgressLine(const Progress& progress, int columns) {
     const std::size_t filled = kBar * progress.done / std::max<std::size_t>(progress.count, 1);
     line = fmt::format("[{:<{}}] ", std::string(filled, '='), kBar);
   }
-  line += fmt::format("{} of {} items", progress.done, progress.count);
+  line += fmt::format("{} of {} {}", progress.done, progress.count, progress.what);
   if (progress.done > progress.done_before && progress.done < progress.count) {
     const double pace = progress.seconds / static_cast<double>(progress.done - progress.done_before);
     line += fmt::format(", about {} left", Duration(pace * static_cast<double>(progress.count - progress.done)));
@@ -42,7 +42,10 @@ std::string ProgressLine(const Progress& progress, int columns) {
   return FitToWidth(line, columns);
 }
 
-SweepProgress::SweepProgress(std::size_t count) : is_drawn_anywhere_(CanMoveCursor(stderr)) { progress_.count = count; }
+SweepProgress::SweepProgress(std::size_t count, std::string what) : is_drawn_anywhere_(CanMoveCursor(stderr)) {
+  progress_.count = count;
+  progress_.what = std::move(what);
+}
 
 void SweepProgress::Show(std::size_t done) {
   const Clock::time_point now = Clock::now();

@@ -1,4 +1,4 @@
-// A bar over a whole sweep, with a guess of the time that is left. On a terminal only.
+// A bar over many items or runs, with a guess of the time that is left. On a terminal only.
 #pragma once
 
 #include <chrono>
@@ -12,6 +12,7 @@ struct Progress {
   std::size_t count = 1;
   std::size_t done_before = 0;  // by earlier runs: says nothing of the pace
   double seconds = 0;           // of this run
+  std::string what = "items";
 };
 
 /// "[=====     ] 12 of 200 items, about 3 min left", no wider than `columns`.
@@ -20,7 +21,7 @@ std::string ProgressLine(const Progress& progress, int columns);
 /// Draws in one line of the standard error.
 class SweepProgress {
  public:
-  explicit SweepProgress(std::size_t count);
+  explicit SweepProgress(std::size_t count, std::string what = "items");
   void Show(std::size_t done);
   /// For other output; the next Show draws anew.
   void Clear();

@@ -19,6 +19,11 @@ TEST(SweepProgress, ShowsABarAndGuessesFromThisRunsPace) {
   EXPECT_EQ(ProgressLine({.done = 200, .count = 200, .seconds = 60}, 80), "[====================] 200 of 200 items");
 }
 
+TEST(SweepProgress, NamesWhatIsCounted) {
+  EXPECT_EQ(ProgressLine({.done = 1, .count = 2, .seconds = 3, .what = "runs"}, 80),
+            "[==========          ] 1 of 2 runs, about 3 s left");
+}
+
 TEST(SweepProgress, FitsNarrowTerminals) {
   for (int columns = 1; columns < 100; ++columns) {
     EXPECT_LE(ProgressLine({.done = 123, .count = 4567, .seconds = 1e5}, columns).size(),

@@ -94,7 +94,4 @@ void RunSweep(const SweepPlan& plan, const EvalSetup& setup, SweepRecords& recor
 /// A process of a sweep with several: does what it is told on its standard input. Returns the exit code.
 int RunSweepWorker(SweepPlan plan);
 
-/// The hidden option by which a process is told to be one, and how many threads it has.
-inline constexpr const char* kWorkerOption = "--worker";
-
 }  // namespace punt

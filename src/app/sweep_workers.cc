@@ -12,6 +12,7 @@
 #include <sstream>
 #include <thread>
 
+#include "app/options.h"
 #include "app/terminal.h"
 #include "app/worker_pool.h"
 #include "base/check.h"

@@ -115,6 +115,12 @@ const std::atomic<bool>& InstallInterruptHandlers() {
 
 bool WasInterrupted() { return g_interrupted.load(); }
 
+int SayInterrupted(std::string_view what) {
+  std::fflush(stdout);
+  fmt::print(stderr, "{}punt: interrupted {}\n", CanMoveCursor(stderr) ? "\r\x1b[K" : "", what);
+  return kInterruptedExit;
+}
+
 void Pause(int milliseconds) {
   using Clock = std::chrono::steady_clock;
   const auto until = Clock::now() + std::chrono::milliseconds(milliseconds);

@@ -45,6 +45,9 @@ bool WasInterrupted();
 
 inline constexpr int kInterruptedExit = 130;
 
+/// "punt: interrupted WHAT" in a line of the standard error, below what was printed so far. Returns the exit code.
+int SayInterrupted(std::string_view what);
+
 /// Sleeps, but not on after a signal.
 void Pause(int milliseconds);
 

@@ -42,15 +42,22 @@ TraceFile::~TraceFile() {
 
 void TraceFile::On(const TraceEvent& event) {
   try {
+    errno = 0;
     writer_.On(event);
   } catch (const Error&) {
-    throw Error(ErrorCode::kFailed, fmt::format("cannot write {}", name_));
+    FailToWrite(errno);
   }
 }
 
+void TraceFile::FailToWrite(int reason) const {
+  throw Error(ErrorCode::kFailed, fmt::format("cannot write {}{}{}", name_, reason == 0 ? "" : ": ",
+                                              reason == 0 ? "" : std::strerror(reason)));
+}
+
 void TraceFile::Finish() {
+  errno = 0;
   out_.close();
-  if (!out_) throw Error(ErrorCode::kFailed, fmt::format("cannot write {}", name_));
+  if (!out_) FailToWrite(errno);
   std::error_code error;
   if (!partial_.empty()) fs::rename(partial_, target_, error);
   if (error) throw Error(ErrorCode::kFailed, fmt::format("cannot write {}: {}", name_, error.message()));
@@ -59,6 +66,8 @@ void TraceFile::Finish() {
 
 std::vector<TraceEvent> ReadTraceFile(const std::string& name) {
   if (name == "-") return ReadTrace(std::cin, "<stdin>");
+  std::error_code ignored;  // opening tells
+  if (fs::is_directory(name, ignored)) BadInput("{} is a directory, not a trace", name);
   errno = 0;
   std::ifstream in(name, std::ios::binary);
   if (!in) BadInput("cannot read {}: {}", name, std::strerror(errno));

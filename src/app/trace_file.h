@@ -25,6 +25,8 @@ class TraceFile : public Observer {
   void Finish();
 
  private:
+  [[noreturn]] void FailToWrite(int reason) const;  // errno, 0: unknown
+
   std::string name_;
   std::filesystem::path target_;
   std::filesystem::path partial_;  // empty: writing directly

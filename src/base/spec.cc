@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "base/suggest.h"
 
 namespace punt {
 namespace {
@@ -67,7 +68,8 @@ void CheckValue(std::string_view text, const ParamRow& row, std::string_view own
       for (std::string_view choice : row.choices) {
         if (text == choice) return;
       }
-      BadInput("{}: {} must be one of {}, got '{}'", owner, row.key, fmt::join(row.choices, ", "), text);
+      BadInput("{}: {} must be one of {}, got '{}'{}", owner, row.key, fmt::join(row.choices, ", "), text,
+               DidYouMean(text, row.choices));
     case ParamKind::kSpec:
       return;  // checked by whoever makes the nested thing
   }
@@ -122,7 +124,9 @@ Params::Params(const Spec& spec, std::span<const ParamRow> rows, std::string_vie
       if (row.key == key) match = &row;
     }
     if (match == nullptr && keys.empty()) BadInput("{} takes no keys, got '{}'", owner, key);
-    if (match == nullptr) BadInput("{} has no key '{}'; valid keys: {}", owner, key, fmt::join(keys, ", "));
+    if (match == nullptr) {
+      BadInput("{} has no key '{}'{}; valid keys: {}", owner, key, DidYouMean(key, keys), fmt::join(keys, ", "));
+    }
     CheckValue(value, *match, owner);
     values_[key] = value;
   }

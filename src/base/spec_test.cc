@@ -115,7 +115,8 @@ TEST(Params, RefusesWhatIsNotANumber) {
 }
 
 TEST(Params, ListsWhatIsValid) {
-  EXPECT_EQ(MakeError("punt:eps=0.1"), "planner punt has no key 'eps'; valid keys: epsilon, k, skip, form, first");
+  EXPECT_EQ(MakeError("punt:eps=0.1"),
+            "planner punt has no key 'eps' (did you mean epsilon?); valid keys: epsilon, k, skip, form, first");
   EXPECT_EQ(MakeError("punt:form=spiral"),
             "planner punt: form must be one of iterative, recursive, parallel, got 'spiral'");
   EXPECT_EQ(MakeError("punt:skip=1"), "planner punt: skip must be true or false, got '1'");

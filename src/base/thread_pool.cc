@@ -1,78 +1,134 @@
 #include "base/thread_pool.h"
 
-#include <exception>
+#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
 
 namespace punt {
+namespace {
 
-ThreadPool::ThreadPool(int threads) {
+// How finely loops are cut: a thread that was disturbed does less, and nobody waits long at the end.
+constexpr std::size_t kPortionsPerThread = 8;
+// How often a waiting thread looks again before it sleeps: some 20 microseconds, about what falling asleep and being
+// woken cost.
+constexpr int kLooks = 600;
+
+constexpr std::uint64_t kNextLoop = std::uint64_t{1} << 32;
+constexpr std::uint32_t Left(std::uint64_t ticket) { return static_cast<std::uint32_t>(ticket); }
+
+/// Tells the core that this is a loop that waits.
+inline void Pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield" ::: "memory");
+#endif
+}
+
+template <typename Condition>
+bool LookFor(const Condition& condition) {
+  for (int i = 0; i < kLooks; ++i) {
+    if (condition()) return true;
+    Pause();
+  }
+  return condition();
+}
+
+}  // namespace
+
+ThreadPool::ThreadPool(int threads, std::function<void(int worker)> before_work) {
   if (threads < 1) BadInput("threads must be at least 1, got {}", threads);
   for (int worker = 1; worker < threads; ++worker) {
-    workers_.emplace_back([this, worker] { Work(worker); });
+    helpers_.emplace_back([this, worker, before_work] {
+      if (before_work) before_work(worker);
+      Help(worker);
+    });
   }
 }
 
 ThreadPool::~ThreadPool() {
-  {
-    std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  start_.notify_all();
-  for (std::thread& thread : workers_) thread.join();
+  stopping_ = true;
+  ++calls_;
+  calls_.notify_all();
+  for (std::thread& thread : helpers_) thread.join();
 }
 
-void ThreadPool::For(std::size_t count, const Body& body) {
+void ThreadPool::For(std::size_t count, const Body& body, std::size_t most) {
   if (count == 0) return;
-  if (workers_.empty() || count == 1) {
+  if (helpers_.empty() || count == 1) {
     body(0, count, 0);
     return;
   }
-  {
-    std::lock_guard lock(mutex_);
-    body_ = &body;
-    count_ = count;
-    busy_ = static_cast<int>(workers_.size());
-    ++generation_;
+  const std::size_t shares = static_cast<std::size_t>(size()) * kPortionsPerThread;
+  const std::size_t small = (count + most - 1) / std::max<std::size_t>(most, 1);
+  body_ = &body;
+  count_ = count;
+  portions_ = std::min({count, std::max(shares, small), std::size_t{std::numeric_limits<std::int32_t>::max()}});
+  unfinished_.store(static_cast<std::uint32_t>(portions_), std::memory_order_relaxed);
+  const std::uint64_t loop = (ticket_.load(std::memory_order_relaxed) | (kNextLoop - 1)) + 1;
+  ticket_.store(loop | (portions_ - 1));
+  WakeHelpers(portions_ - 1);
+  Run(0, 0);
+  while (RunPortion(0)) {
   }
-  start_.notify_all();
-  RunShare(0);
-  std::unique_lock lock(mutex_);
-  done_.wait(lock, [this] { return busy_ == 0; });
-  body_ = nullptr;
+  WaitForTheOthers();
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
-void ThreadPool::Work(int worker) {
-  std::size_t seen = 0;
-  while (true) {
-    {
-      std::unique_lock lock(mutex_);
-      start_.wait(lock, [&] { return stopping_ || generation_ != seen; });
-      if (stopping_) return;
-      seen = generation_;
-    }
-    RunShare(worker);
-    {
-      std::lock_guard lock(mutex_);
-      --busy_;
-    }
-    done_.notify_one();
+/// False when there is none to take.
+bool ThreadPool::RunPortion(int worker) {
+  std::uint64_t ticket = ticket_.load(std::memory_order_acquire);
+  do {
+    if (Left(ticket) == 0) return false;
+  } while (!ticket_.compare_exchange_weak(ticket, ticket - 1, std::memory_order_acq_rel, std::memory_order_acquire));
+  // From here on the loop cannot end before this portion does.
+  Run(portions_ - Left(ticket), worker);
+  return true;
+}
+
+void ThreadPool::Run(std::size_t portion, int worker) {
+  try {
+    (*body_)(count_ * portion / portions_, count_ * (portion + 1) / portions_, worker);
+  } catch (...) {
+    std::lock_guard lock(failure_mutex_);
+    if (!failure_) failure_ = std::current_exception();
+  }
+  if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) == 1) unfinished_.notify_one();
+}
+
+void ThreadPool::WaitForTheOthers() {
+  const auto are_done = [this] { return unfinished_.load(std::memory_order_acquire) == 0; };
+  if (LookFor(are_done)) return;
+  for (std::uint32_t left = unfinished_.load(); left != 0; left = unfinished_.load()) unfinished_.wait(left);
+}
+
+bool ThreadPool::HasWork() const { return Left(ticket_.load()) > 0 || stopping_.load(); }
+
+void ThreadPool::Help(int worker) {
+  while (!stopping_) {
+    if (RunPortion(worker)) continue;
+    if (!LookFor([this] { return HasWork(); })) SleepUntilWork();
   }
 }
 
-void ThreadPool::RunShare(int worker) {
-  const auto share = static_cast<std::size_t>(worker);
-  const auto shares = static_cast<std::size_t>(size());
-  const std::size_t begin = count_ * share / shares;
-  const std::size_t end = count_ * (share + 1) / shares;
-  if (begin == end) return;
-  try {
-    (*body_)(begin, end, worker);
-  } catch (...) {
-    std::lock_guard lock(mutex_);
-    if (!failure_) failure_ = std::current_exception();
+// Either the sleeper sees the work that is there, or who brings it sees the sleeper: both write first, then read, in
+// the one order of all such operations.
+void ThreadPool::SleepUntilWork() {
+  const std::uint32_t calls = calls_.load();
+  ++sleepers_;
+  if (!HasWork()) calls_.wait(calls);
+  --sleepers_;
+}
+
+void ThreadPool::WakeHelpers(std::size_t portions) {
+  const auto sleepers = static_cast<std::size_t>(sleepers_.load());
+  if (sleepers == 0) return;
+  ++calls_;
+  if (portions >= sleepers) {
+    calls_.notify_all();
+  } else {
+    for (std::size_t i = 0; i < portions; ++i) calls_.notify_one();
   }
 }
 

@@ -3,9 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <latch>
+#include <mutex>
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "punt/error.h"
 
@@ -29,18 +33,50 @@ TEST_P(Sizes, CoversEveryIndexOnce) {
   }
 }
 
-TEST_P(Sizes, SharesAreFixed) {
+TEST_P(Sizes, RangesAreFixedAndNotTooLarge) {
   ThreadPool pool(GetParam());
-  std::vector<int> first(100, -1);
-  for (int round = 0; round < 20; ++round) {
-    std::vector<int> owner(100, -1);
-    pool.For(owner.size(), [&](std::size_t begin, std::size_t end, int worker) {
-      for (std::size_t i = begin; i < end; ++i) owner[i] = worker;
-    });
-    if (round == 0) first = owner;
-    EXPECT_EQ(owner, first);
+  if (pool.size() == 1) GTEST_SKIP() << "one thread takes everything at once";
+  for (std::size_t most : {1u, 3u, 40u, 1000u}) {
+    std::set<std::pair<std::size_t, std::size_t>> first;
+    for (int round = 0; round < 20; ++round) {
+      std::mutex mutex;
+      std::set<std::pair<std::size_t, std::size_t>> ranges;
+      const auto note = [&](std::size_t begin, std::size_t end, int) {
+        EXPECT_LE(end - begin, most);
+        std::lock_guard lock(mutex);
+        ranges.emplace(begin, end);
+      };
+      pool.For(400, note, most);
+      if (round == 0) first = ranges;
+      EXPECT_EQ(ranges, first);
+    }
   }
-  EXPECT_EQ(std::set<int>(first.begin(), first.end()).size(), static_cast<std::size_t>(GetParam()));
+}
+
+TEST_P(Sizes, AWorkerDoesOneThingAtATime) {
+  ThreadPool pool(GetParam());
+  std::vector<std::atomic<int>> busy(static_cast<std::size_t>(pool.size()));
+  for (int round = 0; round < 200; ++round) {
+    pool.For(64, [&](std::size_t, std::size_t, int worker) {
+      EXPECT_EQ(busy[static_cast<std::size_t>(worker)]++, 0);
+      --busy[static_cast<std::size_t>(worker)];
+    });
+  }
+}
+
+TEST_P(Sizes, LoopsSeeWhatWasDoneBefore) {
+  ThreadPool pool(GetParam());
+  std::vector<std::size_t> numbers(97, 0);
+  std::vector<std::size_t> mirrored(97, 0);
+  for (std::size_t round = 1; round < 2000; ++round) {
+    pool.For(numbers.size(), [&](std::size_t begin, std::size_t end, int) {
+      for (std::size_t i = begin; i < end; ++i) numbers[i] = mirrored[96 - i] + 1;
+    });
+    pool.For(numbers.size(), [&](std::size_t begin, std::size_t end, int) {
+      for (std::size_t i = begin; i < end; ++i) mirrored[96 - i] = numbers[i];
+    });
+  }
+  for (std::size_t number : mirrored) EXPECT_EQ(number, 1999u);
 }
 
 TEST_P(Sizes, RethrowsAndGoesOn) {
@@ -81,7 +117,7 @@ TEST_P(Sizes, FinishesTheOtherSharesBeforeItThrows) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Pool, Sizes, testing::Values(1, 2, 7));
+INSTANTIATE_TEST_SUITE_P(Pool, Sizes, testing::Values(1, 2, 7, 16));
 
 TEST(ThreadPoolTest, OneThreadIsTheCaller) {
   ThreadPool pool(1);
@@ -91,6 +127,60 @@ TEST(ThreadPoolTest, OneThreadIsTheCaller) {
     EXPECT_EQ(begin, 0u);
     EXPECT_EQ(end, 10u);
   });
+}
+
+// Threads that do not run, because other programs use the processors, are not waited for.
+TEST(ThreadPoolTest, FinishesWithoutHelpersThatDoNotCome) {
+  for (int held : {1, 3}) {  // of three helpers
+    std::latch release(1);
+    {
+      ThreadPool pool(4, [&](int worker) {
+        if (worker <= held) release.wait();
+      });
+      for (int round = 0; round < 100; ++round) {
+        std::atomic<std::size_t> sum = 0;
+        std::atomic<bool> held_ran = false;
+        pool.For(1000, [&](std::size_t begin, std::size_t end, int worker) {
+          sum += end - begin;
+          if (worker > 0 && worker <= held) held_ran = true;
+        });
+        EXPECT_EQ(sum, 1000u);
+        EXPECT_FALSE(held_ran);
+      }
+      release.count_down();
+      std::atomic<std::size_t> sum = 0;
+      pool.For(1000, [&](std::size_t begin, std::size_t end, int) { sum += end - begin; });
+      EXPECT_EQ(sum, 1000u);
+    }
+  }
+}
+
+TEST(ThreadPoolTest, WaitsForAPortionThatWasBegun) {
+  ThreadPool pool(2);
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<bool> is_slow_done = false;
+    std::atomic<bool> helper_came = false;
+    pool.For(2, [&](std::size_t, std::size_t, int worker) {
+      if (worker == 0) {
+        while (!helper_came) std::this_thread::yield();  // it takes the other portion
+      } else {
+        helper_came = true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        is_slow_done = true;
+      }
+    });
+    EXPECT_TRUE(is_slow_done);
+  }
+}
+
+TEST(ThreadPoolTest, ComesBackFromSleep) {
+  ThreadPool pool(3);
+  for (int round = 0; round < 30; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // longer than helpers look for work
+    std::atomic<std::size_t> sum = 0;
+    pool.For(100, [&](std::size_t begin, std::size_t end, int) { sum += end - begin; });
+    EXPECT_EQ(sum, 100u);
+  }
 }
 
 TEST(ThreadPoolTest, NeedsAThread) {

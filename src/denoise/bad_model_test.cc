@@ -53,9 +53,9 @@ TEST(BadModel, WhoseTokenizerHasOtherTokens) {
 
 TEST(BadModel, OfAnUnknownKind) {
   const TempFolder temp;
-  Write("llada", temp / "mamba.gguf",
-        [](EditedSource& source) { gguf_set_val_str(source.keys(), "general.architecture", "mamba"); });
-  ExpectError([&] { OpenModel((temp / "mamba.gguf").string()); }, {"mamba.gguf", "'mamba'", "llada"});
+  Write("llada", temp / "soup.gguf",
+        [](EditedSource& source) { gguf_set_val_str(source.keys(), "general.architecture", "soup"); });
+  ExpectError([&] { OpenModel((temp / "soup.gguf").string()); }, {"soup.gguf", "'soup'", "llada"});
 }
 
 TEST(BadModel, OfWhichTheUserIsWarned) {

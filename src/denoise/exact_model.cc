@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/processors.h"
 #include "denoise/row_kernels.h"
 #include "denoise/row_workers.h"
 
@@ -71,7 +72,8 @@ class ExactSession : public DenoiserSession {
         allowed_(AllowedStates(info, model.states(), options.banned_tokens)),
         allowed_count_(static_cast<std::size_t>(std::count(allowed_.begin(), allowed_.end(), true))),
         identity_(std::make_shared<const char>()),
-        workers_(options.threads, vocab_),
+        team_(std::min(options.threads, UsableProcessors())),
+        workers_(team_, vocab_),
         conditionals_(static_cast<std::size_t>(workers_.threads())) {
     if (options.guidance != 0) BadInput("{} takes no guidance: it has no unconditional law", info.name);
   }
@@ -170,6 +172,7 @@ class ExactSession : public DenoiserSession {
   const std::vector<bool> allowed_;
   const std::size_t allowed_count_;
   const Identity identity_;
+  ThreadPool team_;
   RowWorkers workers_;
   std::vector<std::vector<double>> conditionals_;  // one per worker
 };

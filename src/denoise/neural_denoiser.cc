@@ -21,6 +21,7 @@
 
 #include "base/check.h"
 #include "base/even_shares.h"
+#include "base/processors.h"
 #include "base/thread_pool.h"
 #include "denoise/neural_pass.h"
 #include "denoise/neural_reader.h"
@@ -64,8 +65,9 @@ class NeuralSession : public DenoiserSession {
                         .guidance = options.guidance,
                         .logit_cache_bytes = options.logit_cache_bytes,
                         .banned = Banned(info, never, options.banned_tokens)},
-        runner_(network, {.threads = options.threads}),
-        reader_(reader_options_, runner_, options.threads) {
+        team_(std::min(options.threads, UsableProcessors())),
+        runner_(network, {.team = &team_}),
+        reader_(reader_options_, runner_, team_) {
     if (!std::isfinite(options.guidance)) BadInput("guidance must be finite, got {}", options.guidance);
   }
 
@@ -148,8 +150,9 @@ class NeuralSession : public DenoiserSession {
   /// A thread's own way to read rows.
   struct Lane {
     Lane(const Network& network, const ReaderOptions& options)
-        : runner(network, {.threads = 1}), reader(options, runner, 1) {}
+        : team(1), runner(network, {.team = &team}), reader(options, runner, team) {}
 
+    ThreadPool team;
     NetworkRunner runner;
     NeuralReader reader;
   };
@@ -265,8 +268,7 @@ class NeuralSession : public DenoiserSession {
       return;
     }
     while (lanes_.size() < shares.size()) lanes_.push_back(std::make_unique<Lane>(network_, reader_options_));
-    if (lane_threads_ == nullptr) lane_threads_ = std::make_unique<ThreadPool>(options_.threads);
-    lane_threads_->For(shares.size(), [&](std::size_t begin, std::size_t end, int) {
+    team_.For(shares.size(), [&](std::size_t begin, std::size_t end, int) {
       for (std::size_t lane = begin; lane < end; ++lane) {
         for (std::size_t i : shares[lane]) read(lanes_[lane]->reader, requests[i]);
       }
@@ -276,7 +278,7 @@ class NeuralSession : public DenoiserSession {
   /// Which requests each thread reads alone, those of one pass together; empty where they cannot be shared out evenly.
   template <typename Request>
   std::vector<std::vector<std::size_t>> SharesOf(std::span<const Request> requests) const {
-    if (options_.threads < 2) return {};
+    if (team_.size() < 2) return {};
     std::map<const Pass*, std::size_t> group_of;
     std::vector<std::vector<std::size_t>> groups;
     std::vector<std::int64_t> rows;
@@ -294,7 +296,7 @@ class NeuralSession : public DenoiserSession {
       if (second != nullptr && !group_of.try_emplace(second, groups.size()).second) return {};  // others read it too
     }
     std::vector<std::vector<std::size_t>> shares;
-    for (const auto& share : EvenShares(rows, static_cast<std::size_t>(options_.threads), kUneven)) {
+    for (const auto& share : EvenShares(rows, static_cast<std::size_t>(team_.size()), kUneven)) {
       auto& own = shares.emplace_back();
       for (std::size_t group : share) own.insert(own.end(), groups[group].begin(), groups[group].end());
     }
@@ -306,10 +308,10 @@ class NeuralSession : public DenoiserSession {
   const std::size_t dim_;
   const Ledger ledger_;
   const ReaderOptions reader_options_;
+  ThreadPool team_;  // the one of the session: whatever it computes
   NetworkRunner runner_;
   NeuralReader reader_;
   std::vector<std::unique_ptr<Lane>> lanes_;
-  std::unique_ptr<ThreadPool> lane_threads_;
 };
 
 }  // namespace

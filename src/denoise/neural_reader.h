@@ -25,9 +25,9 @@ struct ReaderOptions {
 /// reading leaves logits with it.
 class NeuralReader {
  public:
-  /// `runner` computes heads; it and `options` must outlive the reader.
-  NeuralReader(const ReaderOptions& options, NetworkRunner& runner, int threads)
-      : options_(options), runner_(runner), workers_(threads, options.vocab) {}
+  /// `runner` computes heads; it, `options` and `team` must outlive the reader.
+  NeuralReader(const ReaderOptions& options, NetworkRunner& runner, ThreadPool& team)
+      : options_(options), runner_(runner), workers_(team, options.vocab) {}
 
   void Propose(const NeuralPass& pass, const ProposalRequest& request);
   void Diverge(const NeuralPass& base, const NeuralPass& fresh, const DivergenceRequest& request);

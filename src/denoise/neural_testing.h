@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "denoise/neural_denoiser.h"
-#include "model/golden_testing.h"
+#include "model/rounding_testing.h"
 #include "punt/model.h"
 #include "punt/random.h"
 
@@ -79,6 +79,39 @@ inline double LargestGap(std::span<const double> a, std::span<const double> b) {
     if (!(gap <= largest)) largest = std::isnan(gap) ? INFINITY : gap;
   }
   return largest;
+}
+
+/// How far two ways to the same rows of a golden model may be apart: the logits of both are rounded, and a logarithm of
+/// a probability moves by at most twice as much as they do. Of canvases as the tests of sessions have.
+inline double RowBound(const std::string& folder, std::size_t length = 90) {
+  const auto read = [&](const Network& network) {
+    const DenoiserInfo info{.vocab_size = static_cast<int>(network.hyper().vocab_size),
+                            .mask_token = network.mask_token()};
+    std::vector<float> all;
+    for (double shown : {0.3, 0.5, 0.7}) {
+      const std::vector<float> logits = RawLogits(network, RandomCanvas(info, length, shown));
+      all.insert(all.end(), logits.begin(), logits.end());
+    }
+    return all;
+  };
+  return 2 * BoundsOf(folder, static_cast<double>(length), read).Twice();
+}
+
+/// The same of attention, mean over heads and layers.
+inline double AttentionMapBound(const std::string& folder, const std::vector<Token>& canvas) {
+  const auto read = [&](const Network& network) {
+    std::vector<int> layers(static_cast<std::size_t>(network.hyper().layers));
+    std::iota(layers.begin(), layers.end(), 0);
+    NetworkRunner runner(network, {});
+    const std::vector<Position> rows = {0};
+    const Sequence sequence{.tokens = canvas, .rows = rows};
+    std::vector<AttentionProbabilities> maps;
+    runner.Hidden({&sequence, 1}, layers, &maps);
+    std::vector<float> all;
+    for (const AttentionProbabilities& map : maps) all.insert(all.end(), map.values.begin(), map.values.end());
+    return all;
+  };
+  return BoundsOf(folder, static_cast<double>(canvas.size()), read).Twice();
 }
 
 /// Two passes in a session of their own: a canvas, and the same with some masks revealed.

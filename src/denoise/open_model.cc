@@ -6,7 +6,10 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/instruction_set.h"
+#include "base/suggest.h"
 #include "denoise/neural_denoiser.h"
+#include "model/architecture.h"
 #include "model/bundled_models.h"
 #include "model/model_files.h"
 #include "model/network.h"
@@ -29,7 +32,32 @@ const ToyRow& FindToy(std::string_view kind) {
   for (const ToyRow& row : Toys()) {
     if (row.name == kind) return row;
   }
-  BadInput("unknown toy model '{}'; valid: {}; as toy:KIND,key=value,...", kind, fmt::join(ToyKinds(), ", "));
+  BadInput("unknown toy model '{}'{}; valid: {}; as toy:KIND,key=value,...", kind, DidYouMean(kind, ToyKinds()),
+           fmt::join(ToyKinds(), ", "));
+}
+
+/// Those that fill masks: a judge of texts comes along as well.
+std::vector<std::string> BundledDenoisers() {
+  std::vector<std::string> names;
+  for (const BundledModel& model : BundledModels()) {
+    const std::string architecture = OpenGguf(model.file)->metadata().StringOr("general.architecture", "");
+    for (const ArchitectureRow& row : Architectures()) {
+      if (row.name == architecture) names.push_back(model.name);
+    }
+  }
+  return names;
+}
+
+bool LooksLikePath(std::string_view name) {
+  return name.find('/') != std::string_view::npos || name.ends_with(".gguf") || name.ends_with(".safetensors");
+}
+
+[[noreturn]] void NoSuchModel(std::string_view name) {
+  if (LooksLikePath(name)) BadInput("no such file: {}", name);
+  const std::vector<std::string> bundled = BundledDenoisers();
+  const std::vector<std::string_view> names(bundled.begin(), bundled.end());
+  BadInput("unknown model '{}'{}; valid: {}{}a GGUF file, a Hugging Face folder, toy:{}", name, DidYouMean(name, names),
+           fmt::join(names, ", "), names.empty() ? "" : ", ", fmt::join(ToyKinds(), ", toy:"));
 }
 
 Model OpenNetwork(std::string_view name, const ModelOptions& options) {
@@ -77,13 +105,9 @@ Model OpenToy(std::string_view name) {
 }  // namespace
 
 Model OpenModel(std::string_view name, const ModelOptions& options) {
+  UseInstructionSet();
   if (name.starts_with(kToyPrefix)) return OpenToy(name);
-  if (!std::filesystem::exists(LocateModel(name))) {
-    std::string bundled;
-    for (const BundledModel& model : BundledModels()) bundled += model.name + ", ";
-    BadInput("unknown model '{}'; valid: {}a GGUF file, a Hugging Face folder, toy:{}", name, bundled,
-             fmt::join(ToyKinds(), ", toy:"));
-  }
+  if (!std::filesystem::exists(LocateModel(name))) NoSuchModel(name);
   return OpenNetwork(name, options);
 }
 

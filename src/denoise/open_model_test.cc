@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <optional>
 #include <string>
 
 #include "denoise/exact_model.h"
@@ -66,6 +68,10 @@ TEST(OpenModelTest, ErrorsSayWhatIsValid) {
     EXPECT_NE(refusal.find(fmt::format("unknown model '{}'", name)), std::string::npos) << refusal;
     for (const ToyRow& row : Toys()) EXPECT_NE(refusal.find(fmt::format("toy:{}", row.name)), std::string::npos);
   }
+  for (const char* name : {"nosuch.gguf", "./nosuch", "folder/nosuch.safetensors"}) {
+    EXPECT_EQ(Refusal(name), fmt::format("no such file: {}", name));
+  }
+  EXPECT_NE(Refusal("toy:makrov").find("unknown toy model 'makrov' (did you mean markov?)"), std::string::npos);
   for (const char* name : {"toy:", "toy:chain", "toy:markov:length=3", "toy:,length=3"}) {
     const std::string refusal = Refusal(name);
     EXPECT_NE(refusal.find("unknown toy model"), std::string::npos) << refusal;
@@ -79,6 +85,37 @@ TEST(OpenModelTest, ErrorsSayWhatIsValid) {
         "toy:markov,vocab=1.5", "toy:markov,seed=-1", "toy:product,vocab=3,eos=3", "toy:joint,length=9"}) {
     EXPECT_NE(Refusal(name), "accepted") << name;
   }
+}
+
+/// The bundled models of the source tree, whatever the environment says.
+class BundledTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const char* before = std::getenv("PUNT_MODELS_DIR");
+    if (before != nullptr) before_ = before;
+    setenv("PUNT_MODELS_DIR", PUNT_SOURCE_DIR "/models", 1);
+  }
+  void TearDown() override {
+    if (before_) setenv("PUNT_MODELS_DIR", before_->c_str(), 1);
+    if (!before_) unsetenv("PUNT_MODELS_DIR");
+  }
+
+ private:
+  std::optional<std::string> before_;
+};
+
+TEST_F(BundledTest, OnlyThoseThatFillMasksAreOffered) {
+  const std::string refusal = Refusal("storys");
+  EXPECT_NE(refusal.find("unknown model 'storys' (did you mean stories?); valid: membrane, stories, sudoku, a GGUF"),
+            std::string::npos)
+      << refusal;
+  EXPECT_EQ(refusal.find("stories15m"), std::string::npos) << refusal;
+}
+
+TEST_F(BundledTest, AnAutoregressiveFileIsNamedAsSuch) {
+  const std::string refusal = Refusal("stories15m");
+  EXPECT_NE(refusal.find("it is autoregressive (llama) and fills no masks; it serves as --judge"), std::string::npos)
+      << refusal;
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "base/every_target_testing.h"
 #include "denoise/row_kernels_tempered.h"
 #include "denoise/row_kernels_test_rows.h"
+#include "model/rounding_testing.h"
 #include "punt/random.h"
 
 namespace punt {
@@ -21,20 +22,6 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr Divergence kKinds[] = {Divergence::kKlBaseNew, Divergence::kKlNewBase, Divergence::kJs, Divergence::kTv};
 constexpr std::uint64_t kStreams[] = {0, 1, 0x123456789abcdef0, 0xffffffffffffffff};
-
-/// Errors allowed: what the header promises of float rows, and a few roundings of double.
-template <typename T>
-struct Tolerance;
-template <>
-struct Tolerance<float> {
-  static constexpr double kAbsolute = 2e-6;
-  static constexpr double kRelative = 1e-5;
-};
-template <>
-struct Tolerance<double> {
-  static constexpr double kAbsolute = 2e-14;
-  static constexpr double kRelative = 1e-13;
-};
 
 using Wide = std::vector<long double>;
 
@@ -109,12 +96,11 @@ std::vector<T> As(const std::vector<double>& row) {
 }
 
 template <typename T>
-class RowKernels : public testing::Test {};
-using Precisions = testing::Types<float, double>;
+class RowKernels : public ::testing::Test {};
+using Precisions = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(RowKernels, Precisions);
 
 TYPED_TEST(RowKernels, SummariesMatchLongDouble) {
-  using Allowed = Tolerance<TypeParam>;
   for (std::size_t size : TestRowSizes()) {
     for (const TestRow& row : TestRows(size, 1)) {
       SCOPED_TRACE(row.name + " " + std::to_string(size));
@@ -125,8 +111,9 @@ TYPED_TEST(RowKernels, SummariesMatchLongDouble) {
         EXPECT_EQ(stats.top, naive.top);
         EXPECT_EQ(stats.top_token, naive.top_token);
         EXPECT_EQ(stats.second, naive.second);
-        EXPECT_PRED4(Near, stats.log_sum_exp, naive.log_sum_exp, Allowed::kAbsolute, Allowed::kRelative);
-        EXPECT_PRED4(Near, stats.entropy, naive.entropy, Allowed::kAbsolute, Allowed::kRelative);
+        EXPECT_PRED4(Near, stats.log_sum_exp, naive.log_sum_exp, RowSumBound<TypeParam>(static_cast<double>(size)),
+                     2 * kDoubleUnit);
+        EXPECT_PRED4(Near, stats.entropy, naive.entropy, EntropyBound<TypeParam>(static_cast<double>(size)), 0);
         EXPECT_GE(stats.entropy, 0);
       });
     }
@@ -169,7 +156,6 @@ TYPED_TEST(RowKernels, ManyDrawsAreThoseOfThePlainLoop) {
 }
 
 TYPED_TEST(RowKernels, DivergencesMatchLongDouble) {
-  using Allowed = Tolerance<TypeParam>;
   for (std::size_t size : TestRowSizes()) {
     const std::vector<TestRow> bases = TestRows(size, 4);
     const std::vector<TestRow> freshes = TestRows(size, 5);
@@ -183,7 +169,8 @@ TYPED_TEST(RowKernels, DivergencesMatchLongDouble) {
           const double exact = NaiveDivergence(bases[i].logits, freshes[j].logits, kind);
           OnEveryTarget([&] {
             const double fast = RowDivergence<TypeParam>(base, fresh, kind);
-            EXPECT_PRED4(Near, fast, exact, Allowed::kAbsolute, Allowed::kRelative) << static_cast<int>(kind);
+            EXPECT_PRED4(Near, fast, exact, DivergenceBound<TypeParam>(static_cast<double>(size), exact), 0)
+                << static_cast<int>(kind);
             EXPECT_GE(fast, 0);
           });
         }
@@ -198,7 +185,8 @@ TYPED_TEST(RowKernels, EqualRowsDoNotDiverge) {
       const std::vector<TypeParam> logits = As<TypeParam>(row.logits);
       for (Divergence kind : kKinds) {
         const double divergence = RowDivergence<TypeParam>(logits, logits, kind);
-        EXPECT_LE(divergence, kind == Divergence::kJs ? Tolerance<TypeParam>::kAbsolute : 0.0) << row.name << size;
+        const double rounding = DivergenceBound<TypeParam>(static_cast<double>(size), 0);
+        EXPECT_LE(divergence, kind == Divergence::kJs ? rounding : 0.0) << row.name << size;
       }
     }
   }
@@ -211,7 +199,10 @@ TYPED_TEST(RowKernels, DivergencesIgnoreAConstant) {
     std::vector<TypeParam> shifted = base;
     for (TypeParam& logit : shifted) logit += TypeParam{64};
     for (Divergence kind : kKinds) {
-      EXPECT_LT(RowDivergence<TypeParam>(base, shifted, kind), sizeof(TypeParam) == 4 ? 5e-6 : 1e-14);
+      // Logits of up to 68 are rounded by the shift, which moves probabilities by as much.
+      const double moved = 68 * (sizeof(TypeParam) == 4 ? kFloatUnit : kDoubleUnit);
+      EXPECT_LT(RowDivergence<TypeParam>(base, shifted, kind),
+                moved + DivergenceBound<TypeParam>(static_cast<double>(size), 0));
     }
   }
 }
@@ -227,8 +218,10 @@ TEST(RowKernels, RowsEqualUpToRoundingAreEqual) {
       for (double logit : row.logits) largest = std::max(largest, std::isinf(logit) ? 0.0 : std::abs(logit));
       for (Divergence kind : kKinds) {
         // TV is of first order in the perturbation, which grows with the logits; the others are of second order.
-        const double allowed = kind == Divergence::kTv ? 1e-13 + 4e-15 * largest : 1e-13;
-        EXPECT_LT(RowDivergence<double>(row.logits, other, kind), allowed) << row.name << " " << size;
+        const double moved = kind == Divergence::kTv ? 2 * (1e-15 + kDoubleUnit) * largest : 0;
+        EXPECT_LT(RowDivergence<double>(row.logits, other, kind),
+                  moved + DivergenceBound<double>(static_cast<double>(size), 0))
+            << row.name << " " << size;
       }
     }
   }
@@ -239,15 +232,15 @@ TEST(RowKernels, TokensAtMinusInfinity) {
   const std::vector<double> all{0, 1, -700};
   EXPECT_EQ(RowDivergence<double>(all, both, Divergence::kKlBaseNew), kInfinity);
   EXPECT_EQ(RowDivergence<double>(both, all, Divergence::kKlNewBase), kInfinity);
-  EXPECT_NEAR(RowDivergence<double>(both, all, Divergence::kKlBaseNew), 0, 1e-15);
-  EXPECT_NEAR(RowDivergence<double>(all, both, Divergence::kJs), 0, 1e-15);
-  EXPECT_NEAR(RowDivergence<double>(all, both, Divergence::kTv), 0, 1e-15);
+  EXPECT_NEAR(RowDivergence<double>(both, all, Divergence::kKlBaseNew), 0, 8 * kDoubleUnit);
+  EXPECT_NEAR(RowDivergence<double>(all, both, Divergence::kJs), 0, 8 * kDoubleUnit);
+  EXPECT_NEAR(RowDivergence<double>(all, both, Divergence::kTv), 0, 8 * kDoubleUnit);
   // Disjoint supports: as far as rows can be.
   const std::vector<double> left{0, 0, -kInfinity, -kInfinity};
   const std::vector<double> right{-kInfinity, -kInfinity, 0, 0};
   EXPECT_EQ(RowDivergence<double>(left, right, Divergence::kKlBaseNew), kInfinity);
-  EXPECT_NEAR(RowDivergence<double>(left, right, Divergence::kJs), std::log(2.0), 1e-15);
-  EXPECT_NEAR(RowDivergence<double>(left, right, Divergence::kTv), 1, 1e-15);
+  EXPECT_NEAR(RowDivergence<double>(left, right, Divergence::kJs), std::log(2.0), 8 * kDoubleUnit);
+  EXPECT_NEAR(RowDivergence<double>(left, right, Divergence::kTv), 1, 8 * kDoubleUnit);
 }
 
 /// Which tokens a full sort keeps.
@@ -293,7 +286,7 @@ TEST(RowFilters, MatchAFullSort) {
             }
             sum += kept[v] ? weights[v] : 0.0;
           }
-          EXPECT_NEAR(left, sum, 1e-12 * sum);
+          EXPECT_NEAR(left, sum, NaiveRowBound(static_cast<double>(size), 0) * sum);
         }
       }
     }

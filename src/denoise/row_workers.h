@@ -14,17 +14,18 @@ namespace punt {
 /// Used by one caller at a time. Work too small to pay for waking a thread stays with the caller.
 class RowWorkers {
  public:
-  RowWorkers(int threads, std::size_t vocab)
-      : pool_(threads), vocab_(vocab), scratch_(static_cast<std::size_t>(pool_.size())) {}
+  /// `team` must outlive them.
+  RowWorkers(ThreadPool& team, std::size_t vocab)
+      : team_(team), vocab_(vocab), scratch_(static_cast<std::size_t>(team.size())) {}
 
-  int threads() const { return pool_.size(); }
+  int threads() const { return team_.size(); }
 
   /// body(begin, end, worker) on disjoint ranges of [0, count); `numbers` is the size of all work.
   void For(std::size_t count, std::size_t numbers, const ThreadPool::Body& body) {
     if (numbers < 2 * kNumbersPerThread) {
       body(0, count, 0);
     } else {
-      pool_.For(count, body);
+      team_.For(count, body);
     }
   }
 
@@ -55,7 +56,7 @@ class RowWorkers {
  private:
   static constexpr std::size_t kNumbersPerThread = 8192;  // of rows; below it a thread costs more than it brings
 
-  ThreadPool pool_;
+  ThreadPool& team_;
   std::size_t vocab_;
   std::vector<RowScratch> scratch_;  // one per worker
 };

@@ -6,7 +6,9 @@
 #include <cctype>
 #include <nlohmann/json.hpp>
 
+#include "analyze/confidence_json.h"
 #include "analyze/markdown.h"
+#include "analyze/planner_style.h"
 #include "analyze/svg_plot.h"
 #include "base/check.h"
 #include "eval/aup.h"
@@ -17,9 +19,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr double kLeastPasses = 0.5;  // below every mean of passes: the floor of a logarithmic axis
-constexpr const char* kHighlighted = "punt";
-
-Json IntervalJson(const Interval& interval) { return Json::array({interval.low, interval.high}); }
 
 }  // namespace
 
@@ -31,10 +30,8 @@ std::optional<BenchRow> MeasurePlanner(const GridEntry& entry, const EvalJob& jo
 
 std::optional<Figure> QualityOf(const TaskRow& task, const EvalSummary& summary) {
   if (task.quality == kAccuracy && summary.accuracy) return FigureOf(kAccuracy, *summary.accuracy);
-  for (Figure figure : summary.figures) {
-    if (figure.name != task.quality) continue;
-    if (summary.items < 2) figure.ci95.reset();  // one item has no spread to judge by
-    return figure;
+  for (const Figure& figure : summary.figures) {
+    if (figure.name == task.quality) return figure;
   }
   return std::nullopt;
 }
@@ -43,11 +40,6 @@ std::string QualityTitle(const TaskRow& task) {
   std::string title(task.quality);
   std::replace(title.begin(), title.end(), '_', ' ');
   return title;
-}
-
-std::string WithInterval(double value, const std::optional<Interval>& ci95) {
-  if (!ci95) return Number(value);
-  return fmt::format("{} [{}, {}]", Number(value), Number(ci95->low), Number(ci95->high));
 }
 
 std::string CurveName(const BenchReport& report, const BenchRow& row) {
@@ -76,12 +68,14 @@ std::vector<CurveAup> AupOf(const BenchReport& report) {
 
 std::string AupLine(const BenchReport& report) {
   const TaskRow& task = FindTask(report.task);
-  if (task.quality != kAccuracy) return fmt::format("AUP: none ({} is no accuracy)", QualityTitle(task));
+  if (task.quality != kAccuracy)
+    return fmt::format("AUP (accuracy under parallelism): none, {} is no accuracy", QualityTitle(task));
   std::string line;
   for (const CurveAup& curve : AupOf(report)) {
     line += fmt::format("{} {} {}", line.empty() ? "" : ";", curve.curve, Cost(curve.value));
   }
-  return line.empty() ? "AUP: none (records without token counts)" : "AUP:" + line;
+  if (line.empty()) return "AUP (accuracy under parallelism): none, records without token counts";
+  return fmt::format("AUP (the area under accuracy in % over tokens per forward pass; more is better):{}", line);
 }
 
 std::string BenchMarkdown(const BenchReport& report) {
@@ -96,9 +90,9 @@ std::string BenchMarkdown(const BenchReport& report) {
     const std::optional<WorkSummary>& work = summary.work;
     const std::optional<Figure> quality = QualityOf(task, summary);
     text += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", row.entry.planner,
-                        row.entry.score, row.temperature, WithInterval(summary.nfe.value, summary.nfe.ci95),
-                        Cost(summary.base_passes), Cost(summary.test_passes), work ? Cost(work->calls) : "",
-                        Cost(summary.steps.value), work ? Cost(work->row_passes) : "", Number(summary.seconds),
+                        row.entry.score, row.temperature, WithInterval(summary.nfe), Cost(summary.base_passes),
+                        Cost(summary.test_passes), work ? Cost(work->calls) : "", Cost(summary.steps.value),
+                        work ? Cost(work->row_passes) : "", Number(summary.seconds),
                         work ? Number(work->tokens_per_forward.value) : "",
                         quality ? WithInterval(quality->value, quality->ci95) : "");
   }
@@ -120,7 +114,7 @@ void AddSummary(const EvalSummary& summary, Json& object) {
   for (const std::vector<Figure>& figures : {summary.figures, CostFigures(summary)}) {
     for (const Figure& figure : figures) {
       object[figure.name] = figure.value;
-      if (figure.ci95) object[figure.name + "_ci95"] = IntervalJson(*figure.ci95);
+      if (figure.is_estimate) object[figure.name + "_ci95"] = IntervalJson(figure.ci95);
     }
   }
 }
@@ -162,7 +156,7 @@ std::string BenchSvg(const BenchReport& report) {
     auto series =
         std::find_if(panel.series.begin(), panel.series.end(), [&](const PlotSeries& s) { return s.name == name; });
     if (series == panel.series.end()) {
-      panel.series.push_back({.name = name, .line = true, .highlight = row.entry.family == kHighlighted});
+      panel.series.push_back({.name = name, .line = true, .highlight = IsPuntCurve(name), .style = PlannerStyle(name)});
       series = panel.series.end() - 1;
     }
     PlotPoint point{.x = row.summary.nfe.value,

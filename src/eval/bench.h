@@ -41,9 +41,6 @@ std::optional<Figure> QualityOf(const TaskRow& task, const EvalSummary& summary)
 /// Its name, for a head or an axis.
 std::string QualityTitle(const TaskRow& task);
 
-/// "5.42 [4.54, 6.48]", or the value alone.
-std::string WithInterval(double value, const std::optional<Interval>& ci95);
-
 /// What belongs to one curve: the family, with the temperature where the report has several.
 std::string CurveName(const BenchReport& report, const BenchRow& row);
 
@@ -57,7 +54,7 @@ struct CurveAup {
 /// cost. The best accuracy is that of all rows.
 std::vector<CurveAup> AupOf(const BenchReport& report);
 
-/// One line: "AUP: punt 123.4, top-k 98.7", or why there is none.
+/// One line: what it is, "punt 123.4; top-k 98.7", or why there is none.
 std::string AupLine(const BenchReport& report);
 
 /// What was run, and a Markdown table of costs and quality.

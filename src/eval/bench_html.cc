@@ -6,8 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "analyze/markdown.h"
+#include "analyze/planner_style.h"
 #include "analyze/svg_plot.h"
 #include "eval/report_assets.h"
+#include "punt/planner.h"
 
 namespace punt {
 namespace {
@@ -17,11 +19,26 @@ using Json = nlohmann::ordered_json;
 /// Nothing may be fetched, whatever a later change adds by mistake.
 constexpr const char* kPolicy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'";
 
+/// Colour and marker of every family, those of the other pictures.
+Json Looks(const BenchReport& report) {
+  Json looks = Json::object();
+  int next = static_cast<int>(Planners().size());
+  for (const BenchRow& row : report.rows) {
+    if (looks.contains(row.entry.family)) continue;
+    const PlotStyle style = PlannerStyle(row.entry.family).value_or(NumberedStyle(next));
+    if (!PlannerStyle(row.entry.family)) ++next;
+    looks[row.entry.family] = {
+        {"light", PlotColour(style.colour, false)}, {"dark", PlotColour(style.colour, true)}, {"marker", style.marker}};
+  }
+  return looks;
+}
+
 /// JSON for a script element, which ends at the first "</script" whatever the quotes say.
 std::string Data(const BenchReport& report) {
   const TaskRow& task = FindTask(report.task);
   const Json data = {
       {"quality", {{"name", task.quality}, {"title", QualityTitle(task)}, {"less_is_better", task.less_is_better}}},
+      {"looks", Looks(report)},
       {"rows", Json::parse(BenchJson(report))}};
   std::string text = data.dump();
   for (std::size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at))
@@ -35,23 +52,57 @@ std::string Cells(const char* tag, const std::vector<std::string>& texts) {
   return row + "</tr>\n";
 }
 
-std::string Table(const BenchReport& report) {
+struct Column {
+  std::string title;
+  std::vector<std::string> cells = {};
+  bool is_setting = false;  // needs no column where it is the same in all rows: the configuration has it
+};
+
+std::vector<Column> ColumnsOf(const BenchReport& report) {
   const TaskRow& task = FindTask(report.task);
-  std::string html = "<div class=\"scroll\"><table class=\"figures\">\n<thead>" +
-                     Cells("th", {"planner", "score", "T", QualityTitle(task), "NFE", "base", "test", "calls", "steps",
-                                  "row passes", "seconds", "TPF", "items", "seeds"}) +
-                     "</thead>\n<tbody>\n";
+  std::vector<Column> columns = {{"planner"}, {"score"}, {"T"},     {QualityTitle(task)}, {"NFE"},     {"base"},
+                                 {"test"},    {"calls"}, {"steps"}, {"row passes"},       {"seconds"}, {"TPF"},
+                                 {"items"},   {"seeds"}};
+  for (std::size_t i : {1, 2, 12, 13}) columns[i].is_setting = true;
   for (const BenchRow& row : report.rows) {
     const EvalSummary& summary = row.summary;
     const std::optional<WorkSummary>& work = summary.work;
     const std::optional<Figure> quality = QualityOf(task, summary);
-    html += Cells(
-        "td", {row.entry.planner, row.entry.score, fmt::format("{}", row.temperature),
-               quality ? WithInterval(quality->value, quality->ci95) : "",
-               WithInterval(summary.nfe.value, summary.nfe.ci95), Cost(summary.base_passes), Cost(summary.test_passes),
-               work ? Cost(work->calls) : "", Cost(summary.steps.value), work ? Cost(work->row_passes) : "",
-               Number(summary.seconds), work ? Number(work->tokens_per_forward.value) : "",
-               fmt::format("{}", summary.items), fmt::format("{}", row.runs.size())});
+    const std::string cells[] = {row.entry.planner,
+                                 row.entry.score,
+                                 fmt::format("{}", row.temperature),
+                                 quality ? WithInterval(quality->value, quality->ci95) : "",
+                                 WithInterval(summary.nfe),
+                                 Cost(summary.base_passes),
+                                 Cost(summary.test_passes),
+                                 work ? Cost(work->calls) : "",
+                                 Cost(summary.steps.value),
+                                 work ? Cost(work->row_passes) : "",
+                                 Number(summary.seconds),
+                                 work ? Number(work->tokens_per_forward.value) : "",
+                                 fmt::format("{}", summary.items),
+                                 fmt::format("{}", row.runs.size())};
+    for (std::size_t i = 0; i < columns.size(); ++i) columns[i].cells.push_back(cells[i]);
+  }
+  return columns;
+}
+
+bool IsTheSameInAll(const Column& column) {
+  return std::all_of(column.cells.begin(), column.cells.end(),
+                     [&](const std::string& cell) { return cell == column.cells.front(); });
+}
+
+std::string Table(const BenchReport& report) {
+  std::vector<Column> columns = ColumnsOf(report);
+  std::erase_if(columns, [](const Column& column) { return column.is_setting && IsTheSameInAll(column); });
+  std::vector<std::string> line;
+  for (const Column& column : columns) line.push_back(column.title);
+  std::string html =
+      "<div class=\"scroll\"><table class=\"figures\">\n<thead>" + Cells("th", line) + "</thead>\n<tbody>\n";
+  for (std::size_t row = 0; row < report.rows.size(); ++row) {
+    line.clear();
+    for (const Column& column : columns) line.push_back(column.cells[row]);
+    html += Cells("td", line);
   }
   return html + "</tbody></table></div>\n";
 }

@@ -12,8 +12,8 @@ namespace {
 BenchReport Report(const std::string& task) {
   BenchRow row{.entry = {"punt", "punt:epsilon=0.1", "</script><b>"}};
   row.summary.items = 10;
-  row.summary.nfe = {12, {11, 13}};
-  row.summary.accuracy = Estimate{0.5, {0.4, 0.6}};
+  row.summary.nfe = {12, Interval{11, 13}};
+  row.summary.accuracy = Estimate{0.5, Interval{0.4, 0.6}};
   return {.task = task, .model = "a&b<c>", .sampling = "\"x\"", .rows = {row}};
 }
 
@@ -39,6 +39,25 @@ TEST(BenchHtml, TheDataComesBack) {
   EXPECT_EQ(json["quality"]["name"], "accuracy");
   EXPECT_EQ(json["rows"][0]["score"], "</script><b>");
   EXPECT_EQ(json["rows"][0]["nfe_mean"], 12);
+}
+
+TEST(BenchHtml, PuntLooksAsInAllPictures) {
+  BenchReport report = Report("sudoku");
+  report.rows.insert(report.rows.begin(), report.rows.front());
+  report.rows.front().entry = {"top-k", "top-k:k=2", ""};
+  const nlohmann::json looks = nlohmann::json::parse(DataOf(BenchHtml(report, {})))["looks"];
+  EXPECT_EQ(looks["punt"]["marker"], 0);
+  EXPECT_EQ(looks["punt"]["light"], "#d55e00");
+  EXPECT_NE(looks["top-k"]["light"], looks["punt"]["light"]);
+  EXPECT_NE(looks["top-k"]["marker"], 0);
+}
+
+TEST(BenchHtml, WhatIsTheSameInAllRowsNeedsNoColumn) {
+  BenchReport report = Report("sudoku");
+  report.rows.push_back(report.rows.front());
+  EXPECT_EQ(BenchHtml(report, {}).find("<th>T</th>"), std::string::npos);
+  report.rows.back().temperature = 0.5;
+  EXPECT_NE(BenchHtml(report, {}).find("<th>T</th>"), std::string::npos);
 }
 
 TEST(BenchHtml, CarriesItsScriptsWhole) {

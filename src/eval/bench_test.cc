@@ -13,12 +13,12 @@ namespace {
 BenchRow Row(const std::string& family, const std::string& planner, double nfe, double accuracy) {
   BenchRow row{.entry = {family, planner}};
   row.summary.items = 10;
-  row.summary.nfe = {nfe, {nfe - 1, nfe + 1}};
+  row.summary.nfe = {nfe, Interval{nfe - 1, nfe + 1}};
   row.summary.base_passes = nfe / 3;
   row.summary.test_passes = 2 * nfe / 3;
-  row.summary.steps = {nfe / 2, {0, nfe}};
+  row.summary.steps = {nfe / 2, Interval{0, nfe}};
   row.summary.work = WorkSummary{.calls = 3, .row_passes = 90, .tokens = 36, .tokens_per_forward = {36 / nfe, {}}};
-  row.summary.accuracy = Estimate{accuracy, {accuracy - 0.1, accuracy + 0.05}};
+  row.summary.accuracy = Estimate{accuracy, Interval{accuracy - 0.1, accuracy + 0.05}};
   return row;
 }
 
@@ -87,8 +87,6 @@ TEST(Bench, QualityIsTheFigureThatTheTaskNames) {
   EXPECT_EQ(QualityOf(FindTask("stories"), summary)->value, 3);
   summary.figures[0].ci95 = Interval{3, 3};
   EXPECT_TRUE(QualityOf(FindTask("stories"), summary)->ci95.has_value());
-  summary.items = 1;
-  EXPECT_FALSE(QualityOf(FindTask("stories"), summary)->ci95.has_value()) << "of one item";
 }
 
 TEST(Bench, TheTableHasALinePerPlanner) {
@@ -121,7 +119,8 @@ TEST(Bench, AupIsOfACurveAndOfAnAccuracy) {
   EXPECT_EQ(areas[0].curve, "top-k");
   EXPECT_DOUBLE_EQ(areas[0].value, 0.9 * 90);
   EXPECT_DOUBLE_EQ(areas[1].value, 1.8 * 80) << "ten points below the first: dropped";
-  EXPECT_EQ(AupLine(report), "AUP: top-k 81; punt 144");
+  EXPECT_EQ(AupLine(report),
+            "AUP (the area under accuracy in % over tokens per forward pass; more is better): top-k 81; punt 144");
   report.rows[1].temperature = 0.5;
   EXPECT_EQ(AupOf(report).size(), 3u) << "temperatures are curves of their own";
   EXPECT_EQ(CurveName(report, report.rows[1]), "punt (T 0.5)");
@@ -129,7 +128,22 @@ TEST(Bench, AupIsOfACurveAndOfAnAccuracy) {
   EXPECT_TRUE(AupOf(report).empty()) << "a record from before tokens were counted";
   EXPECT_NE(BenchJson(report).find("\"curve_aup\": null"), std::string::npos);
   report.task = "stories";
-  EXPECT_EQ(AupLine(report), "AUP: none (judge perplexity is no accuracy)");
+  EXPECT_EQ(AupLine(report), "AUP (accuracy under parallelism): none, judge perplexity is no accuracy");
+}
+
+TEST(Bench, TooFewItemsHaveNoInterval) {
+  BenchReport report = Report();
+  for (BenchRow& row : report.rows) {
+    row.summary.items = 2;
+    row.summary.nfe.ci95.reset();
+    row.summary.accuracy->ci95.reset();
+  }
+  EXPECT_NE(BenchMarkdown(report).find("| `punt:epsilon=0.1` |  | 1 | 12 | 4 | 8 | 3 | 6 | 90 | 0 | 3 | 0.7 |"),
+            std::string::npos);
+  const std::string json = BenchJson(report);
+  EXPECT_EQ(CountOf(json, "\"accuracy_ci95\": null"), 3u) << json;
+  EXPECT_EQ(CountOf(json, "\"nfe_mean_ci95\": null"), 3u) << json;
+  EXPECT_EQ(CountOf(BenchSvg(report), "class=\"range\""), 0u);
 }
 
 TEST(Bench, JsonHoldsEverySeed) {

@@ -117,7 +117,7 @@ class BenchmarkTask : public Task {
     }
     std::vector<Figure> figures = FiguresOf(scorer_row_, verdicts);
     figures.erase(figures.begin());  // the accuracy
-    figures.push_back(FigureOf("length_mean", MeanOf(lengths)));
+    figures.push_back(FigureOf("length_mean", MeanOf(lengths, kNotNegative)));
     return figures;
   }
 

@@ -89,7 +89,8 @@ class PieceTokenizer : public Tokenizer {
   explicit PieceTokenizer(std::vector<std::string> pieces) : pieces_({"<s>", "</s>", "<mask>"}) {
     pieces_.insert(pieces_.end(), pieces.begin(), pieces.end());
   }
-  std::vector<Token> Encode(std::string_view text) const override {
+  using Tokenizer::Encode;
+  std::vector<Token> Encode(std::string_view text, const EncodeOptions&) const override {
     std::vector<Token> tokens;
     while (!text.empty()) {
       std::size_t best = pieces_.size();

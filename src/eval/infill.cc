@@ -89,7 +89,7 @@ class InfillTask : public Task {
       equal.push_back(record.verdict.at("equal_tokens"));
       tokens.push_back(record.verdict.at("tokens"));
     }
-    std::vector<Figure> figures = {FigureOf("token_accuracy", RatioOf(equal, tokens))};
+    std::vector<Figure> figures = {FigureOf("token_accuracy", RatioOf(equal, tokens, kShares))};
     AddPerplexity(records, "judge", figures);
     AddPerplexity(records, "original", figures);
     return figures;
@@ -123,13 +123,9 @@ class InfillTask : public Task {
     return tokens.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(size));
   }
 
-  std::vector<Token> Encode(const InfillText& entry, const std::string& text) const {
+  std::vector<Token> Encode(const InfillText& entry, const std::string& text, const EncodeOptions& edges) const {
     try {
-      std::vector<Token> tokens = model_.tokenizer->Encode(text);
-      if (std::find(tokens.begin(), tokens.end(), model_.denoiser->info().mask_token) != tokens.end()) {
-        BadInput("it holds a mask");
-      }
-      return tokens;
+      return model_.tokenizer->Encode(text, edges);
     } catch (const Error& error) {
       BadInput("{}: {}", entry.place, error.what());
     }
@@ -137,10 +133,13 @@ class InfillTask : public Task {
 
   /// Item i is the i-th text that fits.
   void AddText(const InfillText& entry) {
-    Passage passage{.before = Encode(entry, entry.before)};
-    if (!entry.middle.empty()) {
-      passage.middle = Encode(entry, entry.middle);
-      passage.after = Encode(entry, entry.after);
+    const bool has_parts = !entry.middle.empty();
+    Passage passage{.before = Encode(entry, entry.before, {.before_hole = has_parts})};
+    if (has_parts) {
+      // The space before the middle is the middle's.
+      const std::string middle = (entry.before.ends_with(' ') ? " " : "") + entry.middle;
+      passage.middle = Encode(entry, middle, {.behind_hole = !passage.before.empty()});
+      passage.after = Encode(entry, entry.after, {.behind_hole = true});
     } else if (!TakeSpan(passage)) {
       ++unfit_;
       return;

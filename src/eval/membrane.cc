@@ -94,12 +94,14 @@ class MembraneTask : public Task {
     }
     std::vector<Figure> figures;
     const auto add = [&](const char* name, const Estimate& estimate) { figures.push_back(FigureOf(name, estimate)); };
-    add("pseudo_perplexity", ExpOf(RatioOf(columns["pseudo_nll"], columns["length"])));
-    add("transmembrane", MeanOf(columns["transmembrane"]));
-    add("longest_run", MeanOf(columns["longest_run"]));
+    add("pseudo_perplexity", ExpOf(RatioOf(columns["pseudo_nll"], columns["length"], kNotNegative)));
+    add("transmembrane", MeanOf(columns["transmembrane"], kShares));
+    add("longest_run", MeanOf(columns["longest_run"], kNotNegative));
     const Composition composition = CompositionOf(sequences);
     figures.push_back({.name = "composition_kl", .value = CompositionDivergence(composition, MembraneComposition())});
-    if (columns.contains("bound_nll")) add("bound_nats", RatioOf(columns["bound_nll"], columns["bound_residues"]));
+    if (columns.contains("bound_nll")) {
+      add("bound_nats", RatioOf(columns["bound_nll"], columns["bound_residues"], kNotNegative));
+    }
     for (std::size_t i = 0; i < composition.size(); ++i) {
       figures.push_back(
           {.name = fmt::format("composition_{}", kAminoAcids[i]), .value = composition[i], .is_detail = true});
@@ -192,6 +194,8 @@ const TaskRow kMembraneRow = {
     .takes_data = true,
     .quality = "pseudo_perplexity",
     .less_is_better = true,
+    .model_kind = "proteins, such as ESM-2",
+    .bundled_model = "membrane",
     .make = [](const Params& params, const TaskSetup& setup) -> std::unique_ptr<Task> {
       return std::make_unique<MembraneTask>(params, setup);
     }};

@@ -91,6 +91,8 @@ struct Rated {
   double count = 0;
 };
 
+constexpr ValueRange kRatings = {.low = 1, .high = 10};  // what a judge is asked for
+
 Estimate MeanRating(const std::map<std::string, Rated>& questions) {
   std::vector<double> sums;
   std::vector<double> counts;
@@ -98,7 +100,7 @@ Estimate MeanRating(const std::map<std::string, Rated>& questions) {
     sums.push_back(rated.sum);
     counts.push_back(rated.count);
   }
-  return RatioOf(sums, counts);
+  return RatioOf(sums, counts, kRatings);
 }
 
 }  // namespace

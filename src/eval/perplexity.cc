@@ -18,7 +18,7 @@ std::optional<Estimate> NatsPerToken(std::span<const Likelihood> texts) {
     tokens.push_back(text.tokens);
   }
   if (nll.empty()) return std::nullopt;
-  return RatioOf(nll, tokens);
+  return RatioOf(nll, tokens, kNotNegative);
 }
 
 void KeepLikelihood(const Likelihood& likelihood, const std::string& who, Measurement& verdict) {

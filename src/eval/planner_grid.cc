@@ -4,8 +4,10 @@
 #include "eval/planner_grid.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/check.h"
+#include "base/suggest.h"
 
 namespace punt {
 namespace {
@@ -23,14 +25,17 @@ void Add(std::vector<GridEntry>& grid, const std::string& pattern, const std::ve
   for (double value : values) grid.push_back({family, fmt::format(fmt::runtime(pattern), fmt::format("{:g}", value))});
 }
 
-std::vector<GridEntry> PaperText() {
+/// `punt` is the pattern of PUNT's entries.
+std::vector<GridEntry> TextGrid(const std::string& punt) {
   std::vector<GridEntry> grid;
-  Add(grid, "punt:epsilon={}", {0.01, 0.02, 0.04, 0.08, 0.16, 0.32});
+  Add(grid, punt, {0.01, 0.02, 0.04, 0.08, 0.16, 0.32});
   Add(grid, "top-k:k={}", {1, 2, 3, 4, 5, 6});
   Add(grid, "entropy-bound:gamma={}", {0.01, 0.05, 0.1, 0.5, 1, 2, 4});
   Add(grid, "dilated:log_window={}", {3, 4, 5, 6, 7});
   return grid;
 }
+
+std::vector<GridEntry> PaperText() { return TextGrid("punt:epsilon={},fallback=false"); }
 
 GridSampling PaperTextSampling() {
   return {
@@ -58,7 +63,7 @@ std::string_view PaperTextScore(std::string_view architecture) {
 
 std::vector<GridEntry> PaperProtein() {
   std::vector<GridEntry> grid;
-  Add(grid, "punt:epsilon={}", {0.001, 0.004, 0.01, 0.02, 0.04, 0.08, 0.16});
+  Add(grid, "punt:epsilon={},fallback=false", {0.001, 0.004, 0.01, 0.02, 0.04, 0.08, 0.16});
   Add(grid, "top-k:k={}", {1, 2, 3, 4, 6, 8, 12});
   Add(grid, "entropy-bound:gamma={}", {0.1, 0.5, 1, 5, 10});
   Add(grid, "dilated:log_window={}", {3, 4, 5, 6, 7, 10});
@@ -86,7 +91,7 @@ std::vector<GridEntry> WithOwnScores(std::vector<GridEntry> grid) {
   return grid;
 }
 
-std::vector<GridEntry> Baselines() { return WithOwnScores(PaperText()); }
+std::vector<GridEntry> Baselines() { return WithOwnScores(TextGrid("punt:epsilon={}")); }
 
 /// Planners that need what a network alone has (dawn) or a model whose rows are not shifted (wino) are not among them:
 /// the list must run on every model.
@@ -123,12 +128,12 @@ constexpr GridRow kGrids[] = {
 std::span<const GridRow> PlannerGrids() { return kGrids; }
 
 const GridRow& FindGrid(std::string_view name) {
-  std::string names;
+  std::vector<std::string_view> names;
   for (const GridRow& row : kGrids) {
     if (row.name == name) return row;
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", row.name);
+    names.push_back(row.name);
   }
-  BadInput("unknown preset '{}'; valid: {}", name, names);
+  BadInput("unknown preset '{}'{}; valid: {}", name, DidYouMean(name, names), fmt::join(names, ", "));
 }
 
 std::vector<GridEntry> PlannerGrid(std::string_view name) { return FindGrid(name).make(); }

@@ -53,6 +53,7 @@ const TaskRow kProteinRow = {
     .takes_data = true,
     .quality = "pseudo_perplexity",
     .less_is_better = true,
+    .model_kind = "proteins, such as ESM-2 or the bundled membrane",
     .make = [](const Params& params, const TaskSetup& setup) -> std::unique_ptr<Task> {
       return std::make_unique<ProteinTask>(params, setup);
     }};

@@ -11,6 +11,7 @@
 namespace punt {
 namespace {
 
+constexpr ValueRange kPlddt = {.low = 0, .high = 100};
 constexpr double kConfident = 70;  // a pLDDT from which a backbone is held to be well predicted
 
 using Columns = std::map<std::string, std::vector<double>>;
@@ -23,13 +24,13 @@ Estimate ShareAbove(const std::vector<double>& values, double least) {
 void AddReferenceFigures(const Columns& columns, const Composition& composition, const ProteinReference& reference,
                          std::vector<Figure>& figures) {
   const std::vector<double>& identities = columns.at("nearest_identity");
-  figures.push_back(FigureOf("nearest_identity", MeanOf(identities)));
+  figures.push_back(FigureOf("nearest_identity", MeanOf(identities, kShares)));
   figures.push_back({.name = "nearest_identity_max", .value = *std::max_element(identities.begin(), identities.end())});
   figures.push_back(FigureOf("in_reference", ShareAbove(columns.at("in_reference"), 1)));
   figures.push_back({.name = "composition_kl", .value = CompositionDivergence(composition, reference.composition())});
   figures.push_back({.name = "composition_js", .value = CompositionDistance(composition, reference.composition())});
   figures.push_back({.name = "length_ks", .value = LargestShareDifference(columns.at("length"), reference.lengths())});
-  figures.push_back({.name = "reference_length_mean", .value = MeanOf(reference.lengths()).value});
+  figures.push_back({.name = "reference_length_mean", .value = MeanOf(reference.lengths(), kNotNegative).value});
 }
 
 }  // namespace
@@ -61,17 +62,16 @@ std::vector<Figure> ProteinFigures(std::span<const EvalRecord> records, const Pr
   }
   std::vector<Figure> figures;
   const auto add = [&](const char* name, const Estimate& estimate) { figures.push_back(FigureOf(name, estimate)); };
-  if (!judged.empty()) add("pseudo_perplexity", ExpOf(RatioOf(columns["pseudo_nll"], judged)));
+  if (!judged.empty()) add("pseudo_perplexity", ExpOf(RatioOf(columns["pseudo_nll"], judged, kNotNegative)));
   if (columns.contains("plddt")) {
-    add("plddt", MeanOf(columns["plddt"]));
+    add("plddt", MeanOf(columns["plddt"], kPlddt));
     add("plddt_70", ShareAbove(columns["plddt"], kConfident));
   }
-  add("length_mean", MeanOf(columns["length"]));
+  add("length_mean", MeanOf(columns["length"], kNotNegative));
   const auto all = std::ssize(sequences);
   add("duplicates", ShareOf(all - std::ssize(different), all));
-  for (const char* name : {"transmembrane", "low_complexity", "longest_run", "longest_repeat"}) {
-    add(name, MeanOf(columns[name]));
-  }
+  for (const char* name : {"transmembrane", "low_complexity"}) add(name, MeanOf(columns[name], kShares));
+  for (const char* name : {"longest_run", "longest_repeat"}) add(name, MeanOf(columns[name], kNotNegative));
   const Composition composition = CompositionOf(sequences);
   if (reference != nullptr) AddReferenceFigures(columns, composition, *reference, figures);
   for (std::size_t i = 0; i < composition.size(); ++i) {

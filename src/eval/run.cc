@@ -98,7 +98,7 @@ std::optional<WorkSummary> SummariseWork(std::span<const EvalRecord> records) {
     sum += passes.back();
   }
   if (sum == 0) return std::nullopt;
-  summary.tokens_per_forward = RatioOf(tokens, passes);
+  summary.tokens_per_forward = RatioOf(tokens, passes, kNotNegative);
   return summary;
 }
 
@@ -123,8 +123,8 @@ EvalSummary Summarise(const Task& task, std::span<const EvalRecord> records) {
     ++judged;
     correct += verdict->second != 0 ? 1 : 0;
   }
-  summary.nfe = MeanOf(nfe);
-  summary.steps = MeanOf(steps);
+  summary.nfe = MeanOf(nfe, kNotNegative);
+  summary.steps = MeanOf(steps, kNotNegative);
   summary.work = SummariseWork(records);
   if (judged > 0) summary.accuracy = ShareOf(correct, judged);
   return summary;

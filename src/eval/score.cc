@@ -45,12 +45,12 @@ std::vector<Figure> FiguresOf(const ScorerRow& row, std::span<const Measurement>
     const std::vector<double> values = ValuesOf(verdicts, figure.name);
     Estimate estimate;
     if (!figure.over.empty()) {
-      estimate = RatioOf(values, ValuesOf(verdicts, figure.over));
+      estimate = RatioOf(values, ValuesOf(verdicts, figure.over), kShares);
     } else if (figure.is_share) {
       const double sum = std::accumulate(values.begin(), values.end(), 0.0);
       estimate = ShareOf(std::llround(sum), static_cast<std::int64_t>(values.size()));
     } else {
-      estimate = MeanOf(values);
+      estimate = MeanOf(values, kShares);
     }
     figures.push_back(FigureOf(std::string(figure.name), estimate));
   }
@@ -75,7 +75,7 @@ ScoreSummary ScoreAll(const ScorerRow& row, const Scorer& scorer, const std::vec
   });
   summary.figures = FiguresOf(row, verdicts);
   const Figure& correct = summary.figures.front();
-  summary.accuracy = {.value = correct.value, .ci95 = *correct.ci95};
+  summary.accuracy = {.value = correct.value, .ci95 = correct.ci95};
   summary.figures.erase(summary.figures.begin());
   if (summary.items < summary.data_items) {
     summary.notes.push_back(fmt::format("{} of {} items have no response and are not counted",

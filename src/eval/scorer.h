@@ -55,7 +55,7 @@ class Scorer {
 struct ScoreFigure {
   std::string_view name;
   std::string_view help;
-  bool is_share = true;        // the number is 1 or 0
+  bool is_share = true;        // the number is 1 or 0; else it is a share itself, or one part of a whole
   std::string_view over = "";  // another number of the verdict: sums are divided by its sum, not by the items
 };
 

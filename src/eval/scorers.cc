@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "base/check.h"
+#include "base/suggest.h"
 #include "eval/answer_marks.h"
 #include "eval/data_file.h"
 #include "eval/mt_bench.h"
@@ -24,7 +25,7 @@ const ScorerRow& FindScorer(std::string_view name) {
     if (!row.alias.empty()) names.push_back(row.alias);
   }
   names.push_back(kMtBench);
-  BadInput("nothing scores '{}'; valid tasks: {}", name, fmt::join(names, ", "));
+  BadInput("nothing scores '{}'{}; valid tasks: {}", name, DidYouMean(name, names), fmt::join(names, ", "));
 }
 
 std::unique_ptr<Scorer> MakeScorer(const ScorerRow& row, const std::string& data_path, const ProgramOptions& programs) {

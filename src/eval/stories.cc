@@ -100,9 +100,9 @@ class StoriesTask : public Task {
     for (int n : {1, 2, 3})
       figures.push_back({.name = fmt::format("distinct_{}", n), .value = DistinctShare(texts, n)});
     const bool has_grams = std::any_of(grams.begin(), grams.end(), [](double all) { return all > 0; });
-    if (has_grams) figures.push_back(FigureOf("repetition", RatioOf(repeated, grams)));
+    if (has_grams) figures.push_back(FigureOf("repetition", RatioOf(repeated, grams, kShares)));
     figures.push_back(FigureOf("eos_share", ShareOf(ended, static_cast<std::int64_t>(records.size()))));
-    figures.push_back(FigureOf("length_mean", MeanOf(lengths)));
+    figures.push_back(FigureOf("length_mean", MeanOf(lengths, kNotNegative)));
     return figures;
   }
 
@@ -130,6 +130,7 @@ const TaskRow kStoriesRow = {
     .has_reference = true,
     .quality = "judge_perplexity",
     .less_is_better = true,
+    .bundled_model = "stories",
     .make = [](const Params&, const TaskSetup& setup) -> std::unique_ptr<Task> {
       return std::make_unique<StoriesTask>(setup);
     }};

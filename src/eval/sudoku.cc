@@ -137,7 +137,7 @@ class SudokuTask : public Task {
   std::vector<Figure> Summarise(std::span<const EvalRecord> records) const override {
     std::vector<double> valid;
     for (const EvalRecord& record : records) valid.push_back(record.verdict.at("valid_cells"));
-    return {FigureOf("valid_cells", MeanOf(valid))};
+    return {FigureOf("valid_cells", MeanOf(valid, kShares))};
   }
 
  private:
@@ -182,6 +182,8 @@ const TaskRow kSudokuRow = {.name = "sudoku",
                             .params = kParams,
                             .takes_data = true,
                             .quality = kAccuracy,
+                            .model_kind = "sudoku boards",
+                            .bundled_model = "sudoku",
                             .make = [](const Params& params, const TaskSetup& setup) -> std::unique_ptr<Task> {
                               return std::make_unique<SudokuTask>(params, setup);
                             }};

@@ -68,11 +68,12 @@ struct Figure {
   std::string name;
   double value = 0;
   std::optional<Interval> ci95 = {};
-  bool is_detail = false;  // for machines: left out of tables for people
+  bool is_detail = false;    // for machines: left out of tables for people
+  bool is_estimate = false;  // has an interval, given items enough
 };
 
 inline Figure FigureOf(std::string name, const Estimate& estimate) {
-  return {.name = std::move(name), .value = estimate.value, .ci95 = estimate.ci95};
+  return {.name = std::move(name), .value = estimate.value, .ci95 = estimate.ci95, .is_estimate = true};
 }
 
 /// The verdict that becomes the accuracy: 1 or 0.
@@ -131,6 +132,8 @@ struct TaskRow {
   bool has_reference = false;  // runs without a model
   std::string_view quality;    // the figure that stands for the result where there is room for one only
   bool less_is_better = false;
+  std::string_view model_kind = "text, such as LLaDA or Dream";  // what a model for it must be a model of
+  std::string_view bundled_model = {};                           // the one that comes along for it, if any
   std::unique_ptr<Task> (*make)(const Params& params, const TaskSetup& setup);
 };
 

@@ -3,6 +3,8 @@
 #include <fmt/ranges.h>
 
 #include "base/check.h"
+#include "base/suggest.h"
+#include "eval/mt_bench.h"
 #include "eval/task.h"
 #include "eval/task_rows.h"
 
@@ -28,7 +30,10 @@ const TaskRow& FindTask(std::string_view text) {
     if (row.name == spec.name) return row;
     names.push_back(row.name);
   }
-  BadInput("unknown task '{}'; valid tasks: {}", spec.name, fmt::join(names, ", "));
+  if (spec.name == kMtBench) BadInput("{} is for punt eval alone, and punt score judges its answers", kMtBench);
+  names.push_back(kMtBench);
+  BadInput("unknown task '{}'{}; valid tasks: {} (by punt eval alone)", spec.name, DidYouMean(spec.name, names),
+           fmt::join(names, ", "));
 }
 
 std::string CanonicalTaskSpec(std::string_view text) {

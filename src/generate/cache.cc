@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/suggest.h"
 
 namespace punt {
 namespace {
@@ -45,7 +46,7 @@ CachePolicy ParseCachePolicy(std::string_view text) {
     if (policy.is_on()) policy.tests_all_masks = params.Choice("tests") == "masked";
     return policy;
   }
-  BadInput("unknown cache '{}'; valid: {}", spec.name, fmt::join(names, ", "));
+  BadInput("unknown cache '{}'{}; valid: {}", spec.name, DidYouMean(spec.name, names), fmt::join(names, ", "));
 }
 
 std::string Name(const CachePolicy& policy) {

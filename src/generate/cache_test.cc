@@ -58,7 +58,7 @@ constexpr int kPrompt = 4;
 constexpr int kLength = 32;
 
 struct CachedRun {
-  explicit CachedRun(std::string_view cache, std::string_view planner = "punt", int window = 0)
+  explicit CachedRun(std::string_view cache, std::string_view planner = "punt:fallback=false", int window = 0)
       : model(OpenModel("toy:markov,length=32,vocab=6,seed=3,coupling=0.8")), spy(*model.denoiser) {
     const DenoiserInfo& info = model.denoiser->info();
     std::vector<Token> tokens(kLength, info.mask_token);
@@ -112,7 +112,7 @@ TEST(Cache, SpecsAreParsedAndNamed) {
 }
 
 TEST(Cache, ExactModelsDoNotNotice) {
-  for (const char* planner : {"punt", "punt:form=parallel", "top-k:k=2", "info-gain"}) {
+  for (const char* planner : {"punt:fallback=false", "punt:fallback=false,form=parallel", "top-k:k=2", "info-gain"}) {
     const CachedRun plain("none", planner, 7);
     for (const char* cache : {"step", "step:tests=read", "settled:refresh=2", "prefix", "dual:tests=read"}) {
       EXPECT_EQ(CachedRun(cache, planner, 7).result.tokens, plain.result.tokens) << cache << " " << planner;
@@ -195,7 +195,7 @@ TEST(Cache, PrefixAndDualFollowTheWindow) {
 
 TEST(Cache, AFreeBaseServesUntilARefreshIsDue) {
   // With epsilon 0 one token is committed a step, and a test that revealed it alone has been run.
-  const CachedRun often("settled:refresh=1", "punt:epsilon=0");
+  const CachedRun often("settled:refresh=1", "punt:fallback=false,epsilon=0");
   EXPECT_EQ(often.result.counters.base_passes, often.result.steps);
 }
 

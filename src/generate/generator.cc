@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "base/check.h"
+#include "base/suggest.h"
 #include "generate/misfit.h"
 #include "generate/step.h"
 
@@ -103,7 +104,8 @@ EosPolicy ParseEosPolicy(std::string_view name) {
   for (EosPolicy policy : {EosPolicy::kNone, EosPolicy::kDeprioritise, EosPolicy::kForbid}) {
     if (name == Name(policy)) return policy;
   }
-  BadInput("unknown EOS policy '{}'; valid: none, deprioritise, forbid", name);
+  constexpr std::string_view kNames[] = {"none", "deprioritise", "forbid"};
+  BadInput("unknown EOS policy '{}'{}; valid: none, deprioritise, forbid", name, DidYouMean(name, kNames));
 }
 
 std::vector<Token> BannedTokens(EosPolicy policy, const DenoiserInfo& info) {

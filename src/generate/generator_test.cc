@@ -78,7 +78,8 @@ TEST(Generator, FillsTheCanvasAndCountsEveryPass) {
 TEST(Generator, ProductModelIsDoneInOneStep) {
   for (const char* form : {"iterative", "recursive", "parallel"}) {
     ToyRun run("toy:product,length=40,vocab=6,seed=3");
-    const GenerateResult result = run.Go(run.Masked(40), run.Make(std::string("punt:epsilon=1e-10,form=") + form));
+    const GenerateResult result =
+        run.Go(run.Masked(40), run.Make(std::string("punt:fallback=false,epsilon=1e-10,form=") + form));
     EXPECT_EQ(result.steps, 1) << form;
   }
 }
@@ -207,10 +208,10 @@ TEST(Generator, FreeBasePassChangesNoResultAndLowersNfe) {
     for (const char* window : {"0", "8"}) {
       ToyRun free("toy:mixture,length=24,vocab=6,seed=4,components=5");
       ToyRun paid("toy:mixture,length=24,vocab=6,seed=4,components=5");
-      Recipe recipe = free.Make("punt:epsilon=0.02", seed);
+      Recipe recipe = free.Make("punt:fallback=false,epsilon=0.02", seed);
       recipe.window = std::stoi(window);
       const GenerateResult a = free.Go(free.Masked(24), recipe);
-      recipe.planner = MakePlanner("punt:epsilon=0.02,free_base=false");
+      recipe.planner = MakePlanner("punt:fallback=false,epsilon=0.02,free_base=false");
       const GenerateResult b = paid.Go(paid.Masked(24), recipe);
       EXPECT_EQ(a.tokens, b.tokens);
       EXPECT_EQ(a.steps, b.steps);

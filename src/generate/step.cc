@@ -110,6 +110,8 @@ class StepProbe : public Probe {
     return entropies;
   }
 
+  int passes() const { return static_cast<int>(runs_.size()); }
+
   /// The rows that a pass of this step promises.
   const std::vector<Position>& RowsOf(const PassRef& pass) const {
     for (const Ran& ran : runs_) {
@@ -319,6 +321,7 @@ StepOutcome TakeStep(Meter& meter, const Recipe& recipe, RunState& state) {
   StepOutcome outcome;
 
   const PassRef base = Predict(meter, recipe.cache, state, scope, asked, &outcome.base_was_free);
+  if (!state.past.empty() && !outcome.base_was_free) state.past.back().serves_next_step = false;
   if (needs.divergence_history > 0) WatchDivergences(meter, state, base, masked, needs.divergence_history);
 
   outcome.proposals = recipe.proposer->Propose(meter.session(), base, asked.rows, key);
@@ -340,11 +343,17 @@ StepOutcome TakeStep(Meter& meter, const Recipe& recipe, RunState& state) {
                                          .shadows = shadows,
                                          .attention = attention,
                                          .key = key,
-                                         .probe = probe});
+                                         .probe = probe,
+                                         .past = state.past});
 
   KeepNextBase(state, recipe.cache, outcome.plan, probe, base, asked.rows);
   Apply(state, outcome);
   if (needs.divergence_history > 0) state.previous_base = base;
+  if (needs.past_steps) {
+    state.past.push_back({.committed = static_cast<int>(outcome.plan.commit.size()),
+                          .tests = probe.passes(),
+                          .serves_next_step = state.next_base != nullptr});
+  }
   ++state.step;
   return outcome;
 }

@@ -23,6 +23,7 @@ struct RunState {
   PassRef previous_base;                 // of the step before, for planners that watch predictions settle
   PassRef states;                        // the last pass that kept its states for others, if a cache wants it
   int refresh_step = -1;                 // the last step whose base pass computed everything
+  std::vector<PastStep> past;            // one per step, for planners that look back
 };
 
 struct StepOutcome {

@@ -74,7 +74,9 @@ OrderedJson ToJson(const RunEvent& run) {
 OrderedJson ToJson(const PiecesEvent& pieces) {
   OrderedJson texts = OrderedJson::object();
   for (const auto& [token, piece] : pieces.pieces) texts[std::to_string(token)] = piece;
-  return {{"event", "pieces"}, {"pieces", std::move(texts)}};
+  OrderedJson object = {{"event", "pieces"}, {"pieces", std::move(texts)}};
+  if (!pieces.control.empty()) object["control"] = pieces.control;
+  return object;
 }
 
 OrderedJson ToJson(const StepEvent& step) {

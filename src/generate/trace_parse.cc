@@ -180,6 +180,10 @@ TraceEvent GetPieces(const Fields& fields) {
     if (!piece.is_string()) fields.Fail("the piece of token {} must be a string", token);
     event.pieces[token] = piece.get<std::string>();
   }
+  if (fields.Has("control")) event.control = fields.Integers<Token>("control");
+  for (Token token : event.control) {
+    if (!event.pieces.contains(token)) fields.Fail("control token {} has no piece", token);
+  }
   return event;
 }
 

@@ -20,6 +20,9 @@ void PieceAnnotator::Announce(std::span<const Token> tokens) {
   for (Token token : tokens) {
     if (known_.insert(token).second) event.pieces[token] = tokenizer_.Piece(token);
   }
+  for (const auto& [token, piece] : event.pieces) {
+    if (tokenizer_.IsControl(token)) event.control.push_back(token);
+  }
   if (!event.pieces.empty()) next_.On(event);
 }
 

@@ -39,7 +39,10 @@ void ExpectEqual(const RunEvent& a, const RunEvent& b) {
   EXPECT_EQ(a.canvas, b.canvas);
 }
 
-void ExpectEqual(const PiecesEvent& a, const PiecesEvent& b) { EXPECT_EQ(a.pieces, b.pieces); }
+void ExpectEqual(const PiecesEvent& a, const PiecesEvent& b) {
+  EXPECT_EQ(a.pieces, b.pieces);
+  EXPECT_EQ(a.control, b.control);
+}
 
 void ExpectEqual(const StepEvent& a, const StepEvent& b) {
   EXPECT_EQ(a.step, b.step);
@@ -211,6 +214,8 @@ TEST(TraceJson, NamesWhatIsWrong) {
       {R"({"event":"pieces","pieces":{"01":"a"}})", "pieces: \"01\" is not a token"},
       {R"({"event":"pieces","pieces":{"-1":"a"}})", "pieces: \"-1\" is not a token"},
       {R"({"event":"pieces","pieces":{"1":2}})", "pieces: the piece of token 1 must be a string"},
+      {R"({"event":"pieces","pieces":{"1":"<s>"},"control":[2]})", "pieces: control token 2 has no piece"},
+      {R"({"event":"pieces","pieces":{"1":"<s>"},"control":1})", "pieces: 'control' must be a list, got number"},
       {R"({"event":"pieces","pieces":[]})", "pieces: 'pieces' must be an object, got array"},
       {R"({"event":"step","step":0,"base":"stolen","positions":[],"tokens":[],"confidence":[]})",
        R"(step: 'base' must be "forward" or "free", got "stolen")"},
@@ -353,9 +358,10 @@ TEST(ReadTrace, AcceptsRemaskingAndStepsThatEndWithoutCommit) {
 
 class NumberTokenizer : public Tokenizer {
  public:
-  std::vector<Token> Encode(std::string_view) const override { return {}; }
+  std::vector<Token> Encode(std::string_view, const EncodeOptions&) const override { return {}; }
   std::string Decode(std::span<const Token>) const override { return ""; }
   std::string Piece(Token token) const override { return fmt::format("#{}", token); }
+  bool IsControl(Token token) const override { return token % 2 == 1; }
 };
 
 TEST(PieceAnnotator, AnnouncesEveryTokenOnceBeforeItsUse) {
@@ -379,6 +385,8 @@ TEST(PieceAnnotator, AnnouncesEveryTokenOnceBeforeItsUse) {
       for (const auto& [token, piece] : pieces->pieces) {
         EXPECT_TRUE(known.insert(token).second) << token << " twice";
         EXPECT_EQ(piece, tokenizer.Piece(token));
+        const bool is_control = std::count(pieces->control.begin(), pieces->control.end(), token) == 1;
+        EXPECT_EQ(is_control, tokenizer.IsControl(token)) << token;
         ++announced;
       }
     }

@@ -42,6 +42,9 @@ inline TraceEvent RandomEvent(RandomStream& random) {
     case 1: {
       PiecesEvent event;
       for (std::size_t i = 0; i < size; ++i) event.pieces[token()] = text();
+      for (const auto& [known, piece] : event.pieces) {
+        if (below(3) == 0) event.control.push_back(known);
+      }
       return event;
     }
     case 2:

@@ -29,7 +29,7 @@ struct ArchitectureRow {
 
 std::span<const ArchitectureRow> Architectures();
 
-/// Throws Error listing the known ones; `origin` is the file to blame.
+/// Throws Error listing the known ones, or saying that the model is autoregressive; `origin` is the file to blame.
 const ArchitectureRow& FindArchitecture(std::string_view name, std::string_view origin);
 
 // The rows, each defined in its architecture's file.

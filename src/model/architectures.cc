@@ -7,6 +7,21 @@
 #include "model/architecture.h"
 
 namespace punt {
+namespace {
+
+bool IsAutoregressive(std::string_view name) {
+  // The families of libllama that people have files of; versions and sizes go behind the name.
+  constexpr std::string_view kFamilies[] = {"llama",    "mistral",   "qwen",    "gemma",   "phi",      "gpt",
+                                            "falcon",   "mpt",       "olmo",    "granite", "stablelm", "mamba",
+                                            "deepseek", "starcoder", "command", "cohere",  "smollm",   "glm",
+                                            "internlm", "baichuan",  "bloom",   "rwkv",    "exaone",   "minicpm"};
+  for (std::string_view family : kFamilies) {
+    if (name.starts_with(family)) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 std::span<const ArchitectureRow> Architectures() {
   static const std::array kRows = {kLladaRow, kDreamRow, kLladaMoeRow,  kLlada2MoeRow,
@@ -19,6 +34,9 @@ const ArchitectureRow& FindArchitecture(std::string_view name, std::string_view 
   for (const ArchitectureRow& row : Architectures()) {
     if (row.name == name) return row;
     names.push_back(row.name);
+  }
+  if (IsAutoregressive(name)) {
+    BadInput("{}: it is autoregressive ({}) and fills no masks; it serves as --judge", origin, name);
   }
   BadInput("{}: unknown architecture '{}'; known: {}", origin, name, fmt::join(names, ", "));
 }

@@ -207,31 +207,41 @@ AttentionRows RowsOf(const ggml_tensor* x, std::int64_t sequence) {
           .head_stride = static_cast<std::int64_t>(x->nb[2] / sizeof(float))};
 }
 
-void RunAttention(ggml_tensor* node, int ith, int nth, void*) {
+AttentionProblem ProblemOf(const ggml_tensor* node, std::int64_t sequence) {
   const ggml_tensor* q = node->src[0];
   const ggml_tensor* k = node->src[1];
-  const ggml_tensor* v = node->src[2];
   const ggml_tensor* mask = node->src[3];
-  std::int64_t unit = 0;  // of all sequences
-  for (std::int64_t sequence = 0; sequence < q->ne[3]; ++sequence) {
-    AttentionProblem problem{.head_dim = q->ne[0],
-                             .heads = q->ne[2],
-                             .kv_heads = k->ne[2],
-                             .queries = q->ne[1],
-                             .keys = k->ne[1],
-                             .q = RowsOf(q, sequence),
-                             .k = RowsOf(k, sequence),
-                             .v = RowsOf(v, sequence),
-                             .out = static_cast<float*>(node->data) + sequence * q->ne[0] * q->ne[1] * q->ne[2]};
-    if (mask != nullptr) {
-      problem.mask = static_cast<const ggml_fp16_t*>(mask->data);
-      problem.mask_stride = static_cast<std::int64_t>(mask->nb[1] / sizeof(ggml_fp16_t));
-    }
-    const std::int64_t units = AttentionUnits(problem);
-    for (std::int64_t i = 0; i < units; ++i, ++unit) {
-      if (unit % nth == ith) ComputeAttention(problem, i);
-    }
+  AttentionProblem problem{.head_dim = q->ne[0],
+                           .heads = q->ne[2],
+                           .kv_heads = k->ne[2],
+                           .queries = q->ne[1],
+                           .keys = k->ne[1],
+                           .q = RowsOf(q, sequence),
+                           .k = RowsOf(k, sequence),
+                           .v = RowsOf(node->src[2], sequence),
+                           .out = static_cast<float*>(node->data) + sequence * q->ne[0] * q->ne[1] * q->ne[2]};
+  if (mask != nullptr) {
+    problem.mask = static_cast<const ggml_fp16_t*>(mask->data);
+    problem.mask_stride = static_cast<std::int64_t>(mask->nb[1] / sizeof(ggml_fp16_t));
   }
+  return problem;
+}
+
+void RunAttention(ggml_tensor* node, int ith, int nth, void* userdata) {
+  // All sequences are alike.
+  const std::int64_t units = AttentionUnits(ProblemOf(node, 0));
+  const auto all = static_cast<std::size_t>(units * node->src[0]->ne[3]);
+  const auto attend = [&](std::size_t begin, std::size_t end, int) {
+    for (auto i = static_cast<std::int64_t>(begin); i < static_cast<std::int64_t>(end); ++i) {
+      ComputeAttention(ProblemOf(node, i / units), i % units);
+    }
+  };
+  if (nth > 1) {
+    const auto share = static_cast<std::size_t>(ith);
+    const auto shares = static_cast<std::size_t>(nth);
+    return attend(all * share / shares, all * (share + 1) / shares, ith);
+  }
+  static_cast<ThreadPool*>(userdata)->For(all, attend);
 }
 
 }  // namespace
@@ -245,7 +255,8 @@ void ComputeAttention(const AttentionProblem& problem, std::int64_t unit) {
   HWY_DYNAMIC_DISPATCH(ComputeUnit)(problem, unit, room);
 }
 
-ggml_tensor* AttentionNode(ggml_context* context, ggml_tensor* q, ggml_tensor* k, ggml_tensor* v, ggml_tensor* mask) {
+ggml_tensor* AttentionNode(ggml_context* context, ggml_tensor* q, ggml_tensor* k, ggml_tensor* v, ggml_tensor* mask,
+                           ThreadPool& team) {
   for (const ggml_tensor* x : {q, k, v}) {
     Check(x->type == GGML_TYPE_F32 && x->nb[0] == sizeof(float), "attention over other numbers than f32");
   }
@@ -253,7 +264,7 @@ ggml_tensor* AttentionNode(ggml_context* context, ggml_tensor* q, ggml_tensor* k
         "a mask of another kind");
   ggml_tensor* sources[] = {q, k, v, mask};
   return ggml_custom_4d(context, GGML_TYPE_F32, q->ne[0], q->ne[2], q->ne[1], q->ne[3], sources,
-                        mask == nullptr ? 3 : 4, RunAttention, GGML_N_TASKS_MAX, nullptr);
+                        mask == nullptr ? 3 : 4, RunAttention, GGML_N_TASKS_MAX, &team);
 }
 
 }  // namespace punt

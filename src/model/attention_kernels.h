@@ -13,6 +13,8 @@
 
 #include <cstdint>
 
+#include "base/thread_pool.h"
+
 namespace punt {
 
 /// [head_dim] numbers of a token and head lie together; tokens and heads may be any number of floats apart.
@@ -41,6 +43,8 @@ void ComputeAttention(const AttentionProblem& problem, std::int64_t unit);
 
 /// A node that attends, [head_dim, heads, queries, sequences]. q, k and v are f32 as ggml_flash_attn_ext takes them:
 /// [head_dim, tokens, heads, sequences]; the mask is f16 [keys, queries] for all heads and sequences, or null.
-ggml_tensor* AttentionNode(ggml_context* context, ggml_tensor* q, ggml_tensor* k, ggml_tensor* v, ggml_tensor* mask);
+/// `team` computes it, and must outlive the graph.
+ggml_tensor* AttentionNode(ggml_context* context, ggml_tensor* q, ggml_tensor* k, ggml_tensor* v, ggml_tensor* mask,
+                           ThreadPool& team);
 
 }  // namespace punt

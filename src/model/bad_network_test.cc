@@ -138,8 +138,8 @@ TEST(BadNetwork, MissingKeys) {
 }
 
 TEST(BadNetwork, UnknownArchitecture) {
-  ExpectRefused("llada", [](EditedSource& source) { gguf_set_val_str(source.keys(), "general.architecture", "mamba"); },
-                {"'mamba'", "llada", "dream", "esm2"});
+  ExpectRefused("llada", [](EditedSource& source) { gguf_set_val_str(source.keys(), "general.architecture", "soup"); },
+                {"'soup'", "llada", "dream", "esm2"});
 }
 
 TEST(BadNetwork, MaskOutsideTheVocabulary) {

@@ -12,29 +12,39 @@ namespace {
 constexpr std::int64_t kUsualLength = 128;
 constexpr std::int64_t kSmallCanvas = 256;
 
+/// Before anything is done with a text that cannot fit, however it is tokenized.
+void RequireSize(std::size_t bytes, std::string_view what, const Model& model) {
+  const auto tokens = static_cast<std::size_t>(model.denoiser->info().max_length);
+  const std::size_t most = tokens * model.tokenizer->LongestPiece();
+  if (bytes > most) {
+    BadInput("{} has {} bytes, more than the {} tokens that {} takes can hold", what, bytes, tokens, model.name);
+  }
+}
+
 }  // namespace
 
-void AppendText(std::string_view text, std::string_view what, const Model& model, std::vector<Token>& tokens) {
+void AppendText(std::string_view text, std::string_view what, const Model& model, std::vector<Token>& tokens,
+                const EncodeOptions& options) {
+  RequireSize(text.size(), what, model);
   if (InvalidUtf8(text) != std::string_view::npos) BadInput("{} is not valid UTF-8", what);
   const Token mask = model.denoiser->info().mask_token;
-  for (Token token : model.tokenizer->Encode(text)) {
-    if (token == mask) BadInput("{} holds a mask; holes are written [MASK:n] in --infill", what);
+  for (Token token : model.tokenizer->Encode(text, options)) {
+    if (token == mask) BadInput("{} holds a mask", what);
     tokens.push_back(token);
   }
 }
 
 std::vector<Token> ChatTokens(std::span<const ChatMessage> messages, std::string_view hint, const Model& model) {
   if (!model.has_chat_template) BadInput("{} has no chat template; {}", model.name, hint);
+  std::size_t bytes = 0;
+  for (const ChatMessage& message : messages) bytes += message.content.size();
+  RequireSize(bytes, "the conversation", model);
   for (const ChatMessage& message : messages) {
     if (InvalidUtf8(message.content) != std::string_view::npos) {
       BadInput("the message of the {} is not valid UTF-8", message.role);
     }
   }
-  std::vector<Token> tokens = model.tokenizer->EncodeChat(messages);
-  if (std::find(tokens.begin(), tokens.end(), model.denoiser->info().mask_token) != tokens.end()) {
-    BadInput("a message holds a mask");
-  }
-  return tokens;
+  return model.tokenizer->EncodeChat(messages);
 }
 
 void RequireFit(std::size_t given, std::int64_t wanted, const Model& model) {

@@ -11,12 +11,15 @@
 
 namespace punt {
 
-/// Appends a text's tokens. Throws Error, in which it is called `what`, when it is not UTF-8, cannot be expressed, or
-/// holds a mask: text never opens holes of its own.
-void AppendText(std::string_view text, std::string_view what, const Model& model, std::vector<Token>& tokens);
+/// Appends a text's tokens: of a prompt, or of what stands around holes, which `options` tell. Special tokens that it
+/// spells out are text unless the options say otherwise. Throws Error, in which it is called `what`, when it is not
+/// UTF-8, is longer than any text that fits the model (told by its size, before it is tokenized), cannot be expressed,
+/// or holds a mask: text never opens holes of its own.
+void AppendText(std::string_view text, std::string_view what, const Model& model, std::vector<Token>& tokens,
+                const EncodeOptions& options = {});
 
-/// The tokens of a chat. Throws Error when the model has no template (what to do instead is the caller's `hint`), a
-/// message is not UTF-8, or one holds a mask.
+/// The tokens of a chat, special ones the template's only. Throws Error when the model has no template (what to do
+/// instead is the caller's `hint`), a message is not UTF-8, or they are longer than any text that fits the model.
 std::vector<Token> ChatTokens(std::span<const ChatMessage> messages, std::string_view hint, const Model& model);
 
 /// Throws Error unless so many tokens and so many positions to generate fit the model together.

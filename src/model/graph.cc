@@ -39,13 +39,15 @@ struct Graph::Run {
   bool is_alone = false;
 };
 
-Graph::Graph(ggml_context* context, const Hyperparameters& hyper, const Weights& weights, const GraphShape& shape)
+Graph::Graph(ggml_context* context, const Hyperparameters& hyper, const Weights& weights, const GraphShape& shape,
+             ThreadPool& team)
     : context_(context),
       hyper_(hyper),
       table_(weights.table),
       linear_(weights.linear),
       own_attention_(weights.own_attention),
-      shape_(shape) {
+      shape_(shape),
+      team_(team) {
   inputs_.tokens = Input(GGML_TYPE_I32, shape.columns(), 1, "tokens");
   inputs_.asked = Input(GGML_TYPE_I32, shape.rows(), 1, "asked");
   if (hyper.rope != RopeStyle::kNone || table_.Find("position_embd.weight") != nullptr) {
@@ -92,16 +94,16 @@ ggml_tensor* Graph::Factor(std::string_view name) {
   return weight->type == GGML_TYPE_BF16 ? ggml_cast(context_, weight, GGML_TYPE_F32) : weight;
 }
 
-ggml_tensor* Graph::Product(ggml_tensor* x, std::string_view name) {
+ggml_tensor* Graph::Multiply(ggml_tensor* x, std::string_view name) {
   const PackedMatrix* packed = linear_.Find(table_.Get(std::string(name) + ".weight", layer_));
   if (packed == nullptr) return ggml_mul_mat(context_, Factor(name), x);
   LaidOut& laid_out = laid_out_[{x, packed->rows_form()}];
-  if (laid_out.node == nullptr) laid_out = LayOutNode(context_, x, packed->rows_form());
-  return MultiplyNode(context_, *packed, laid_out);
+  if (laid_out.node == nullptr) laid_out = LayOutNode(context_, x, packed->rows_form(), team_);
+  return MultiplyNode(context_, products_.emplace_back(Product{*packed, team_}), laid_out);
 }
 
 ggml_tensor* Graph::Linear(ggml_tensor* x, std::string_view name) {
-  ggml_tensor* y = Product(x, name);
+  ggml_tensor* y = Multiply(x, name);
   ggml_tensor* bias = table_.Find(std::string(name) + ".bias", layer_);
   return bias == nullptr ? y : ggml_add(context_, y, bias);
 }
@@ -230,7 +232,7 @@ ggml_tensor* Graph::AttendRun(const Run& run, ggml_tensor* q, ggml_tensor* k, gg
   if (shape_.fused_attention && !KeepsAttention()) {
     ggml_tensor* fused = nullptr;
     if (own_attention_) {
-      fused = AttentionNode(context_, queries, keys, values, run.mask);
+      fused = AttentionNode(context_, queries, keys, values, run.mask, team_);
     } else {
       fused = ggml_flash_attn_ext(context_, queries, keys, values, run.mask, scale, 0.0f, 0.0f);
       ggml_prec_set_acc(fused, GGML_PREC_F32);

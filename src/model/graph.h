@@ -11,6 +11,7 @@
 #include <ggml.h>
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <span>
 #include <string_view>
@@ -72,9 +73,10 @@ class Graph {
     const LinearWeights& linear;
     bool own_attention = false;  // attention_kernels.h instead of ggml's
   };
-  /// `context` must be large enough (GraphNodes) and allocate no data; `hyper` and what `weights` refers to must
-  /// outlive the graph.
-  Graph(ggml_context* context, const Hyperparameters& hyper, const Weights& weights, const GraphShape& shape);
+  /// `context` must be large enough (GraphNodes) and allocate no data; `hyper`, what `weights` refers to and `team`,
+  /// which computes operations of our own, must outlive the graph.
+  Graph(ggml_context* context, const Hyperparameters& hyper, const Weights& weights, const GraphShape& shape,
+        ThreadPool& team);
 
   const Hyperparameters& hyper() const { return hyper_; }
   std::int64_t layer() const { return layer_; }
@@ -142,6 +144,8 @@ class Graph {
   bool EndsWithAllRows() const;
   /// Nodes that no result depends on: they write into KeyValues, or are states.
   const std::vector<ggml_tensor*>& side_effects() const { return side_effects_; }
+  /// What nodes point to: whoever computes the graph keeps it.
+  std::deque<Product> TakeProducts() { return std::move(products_); }
 
  private:
   struct Run;  // neighbouring sequences of one shape
@@ -151,7 +155,7 @@ class Graph {
   ggml_tensor* AttendRun(const Run& run, ggml_tensor* q, ggml_tensor* k, ggml_tensor* v);
   ggml_tensor* JoinStored(const Run& run, ggml_tensor* fresh, ggml_tensor* stored);
   ggml_tensor* Input(ggml_type type, std::int64_t ne0, std::int64_t ne1, const char* name);
-  ggml_tensor* Product(ggml_tensor* x, std::string_view name);
+  ggml_tensor* Multiply(ggml_tensor* x, std::string_view name);
 
   ggml_context* context_;
   const Hyperparameters& hyper_;
@@ -159,12 +163,14 @@ class Graph {
   const LinearWeights& linear_;
   const bool own_attention_;
   const GraphShape& shape_;
+  ThreadPool& team_;
   GraphInputs inputs_;
   std::vector<AttentionMap> attention_maps_;
   std::vector<ExpertMap> expert_maps_;
   std::vector<StateMap> state_maps_;
   std::vector<ggml_tensor*> side_effects_;
   std::map<std::pair<ggml_tensor*, RowsForm>, LaidOut> laid_out_;
+  std::deque<Product> products_;
   std::int64_t layer_ = -1;
 };
 

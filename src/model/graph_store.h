@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <deque>
 #include <list>
 #include <memory>
 #include <utility>
@@ -12,6 +13,7 @@
 
 #include "base/check.h"
 #include "model/graph.h"
+#include "model/graph_computer.h"
 
 namespace punt {
 
@@ -29,12 +31,17 @@ struct Built {
   std::vector<Graph::AttentionMap> maps;
   std::vector<Graph::ExpertMap> expert_maps;
   std::vector<Graph::StateMap> state_maps;
+  std::deque<Product> products;  // which nodes point to
+  std::vector<GraphStep> steps;  // once the graph has its memory
 };
 
 /// Graphs of one kind, the latest ones kept, on memory that they share.
 class GraphStore {
  public:
-  explicit GraphStore(std::vector<ggml_backend_t> backends) : backends_(std::move(backends)) {}
+  /// With a computer, which `team` belongs to, graphs are computed step by step; without one ggml's scheduler does it,
+  /// on all devices.
+  GraphStore(std::vector<ggml_backend_t> backends, GraphComputer* computer, const ThreadPool& team)
+      : backends_(std::move(backends)), computer_(computer), threads_(team.size()) {}
 
   /// The graph of this shape, ready for its inputs; `build` makes one that is new.
   template <typename Build>
@@ -55,6 +62,9 @@ class GraphStore {
   }
 
   void Compute(Built& built) {
+    // One thread and nothing that is cut: ggml gets the graph whole, and may fuse what it can.
+    const bool is_plain = built.steps.size() == 1 && built.steps.front().kind == GraphStep::Kind::kAlone;
+    if (computer_ != nullptr && !is_plain) return computer_->Compute(built.steps);
     const ggml_status status = ggml_backend_sched_graph_compute(scheduler_.get(), built.graph);
     if (status != GGML_STATUS_SUCCESS) {
       throw Error(ErrorCode::kFailed, fmt::format("the forward pass failed ({})", ggml_status_to_string(status)));
@@ -97,12 +107,15 @@ class GraphStore {
       throw Error(ErrorCode::kFailed,
                   fmt::format("no memory for a forward pass over {} tokens", built.shape.columns()));
     }
+    if (computer_ != nullptr) built.steps = StepsOf(built.graph, threads_);
     current_ = &built;
   }
 
   static constexpr std::size_t kKeptGraphs = 24;  // PUNT asks for other rows in every pass: shapes come and go
 
   std::vector<ggml_backend_t> backends_;
+  GraphComputer* computer_;
+  int threads_;
   std::unique_ptr<ggml_backend_sched, SchedulerDelete> scheduler_;
   std::size_t scheduler_nodes_ = 0;
   std::list<std::unique_ptr<Built>> kept_;

@@ -57,14 +57,7 @@ Hyperparameters ReadCommonHyperparameters(const Metadata& metadata) {
   h.head_dim = CountOr(metadata, prefix + "attention.key_length", kMostDims, h.model_dim / h.heads);
   h.norm_epsilon = Epsilon(metadata, prefix);
   h.rope_dims = CountOr(metadata, prefix + "rope.dimension_count", kMostDims, h.head_dim);
-  if (h.rope_dims > h.head_dim || h.rope_dims % 2 != 0) {
-    BadInput("{}: key '{}rope.dimension_count' is {}, must be even and at most the head's {}", metadata.origin(),
-             prefix, h.rope_dims, h.head_dim);
-  }
   h.rope_base = metadata.RealOr(prefix + "rope.freq_base", 10000);
-  if (!(h.rope_base > 0) || !std::isfinite(h.rope_base)) {
-    BadInput("{}: key '{}rope.freq_base' is {}, must be positive", metadata.origin(), prefix, h.rope_base);
-  }
   h.experts = CountOr(metadata, prefix + "expert_count", kMostDims, 0);
   if (h.experts > 0) {
     h.experts_used = Count(metadata, prefix + "expert_used_count", h.experts);
@@ -72,6 +65,21 @@ Hyperparameters ReadCommonHyperparameters(const Metadata& metadata) {
                            std::max<std::int64_t>(h.feed_forward_dim / h.experts_used, 1));
   }
   return h;
+}
+
+void CheckRope(const Metadata& metadata, const Hyperparameters& h) {
+  if (h.rope == RopeStyle::kNone) return;
+  const std::string prefix = h.architecture + ".";
+  if (!metadata.Has(prefix + "rope.dimension_count") && h.head_dim % 2 != 0) {
+    BadInput("{}: heads of {} numbers cannot be turned in pairs, as RoPE does", metadata.origin(), h.head_dim);
+  }
+  if (h.rope_dims > h.head_dim || h.rope_dims % 2 != 0) {
+    BadInput("{}: key '{}rope.dimension_count' is {}, must be even and at most the head's {}", metadata.origin(),
+             prefix, h.rope_dims, h.head_dim);
+  }
+  if (!(h.rope_base > 0) || !std::isfinite(h.rope_base)) {
+    BadInput("{}: key '{}rope.freq_base' is {}, must be positive", metadata.origin(), prefix, h.rope_base);
+  }
 }
 
 }  // namespace punt

@@ -54,4 +54,8 @@ struct Hyperparameters {
 /// missing keys and for numbers that no network can have.
 Hyperparameters ReadCommonHyperparameters(const Metadata& metadata);
 
+/// What RoPE asks of a network that has it: numbers in pairs. Positions that are learned turn nothing, and their heads
+/// may be of any size. Throws Error naming file and key.
+void CheckRope(const Metadata& metadata, const Hyperparameters& hyper);
+
 }  // namespace punt

@@ -3,12 +3,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <atomic>
-#include <new>
 #include <utility>
 #include <vector>
 
 #include "base/check.h"
+#include "base/suggest.h"
 
 namespace punt {
 namespace {
@@ -19,43 +18,46 @@ constexpr std::pair<std::string_view, Compute> kComputes[] = {{"auto", Compute::
                                                               {"int8", Compute::kInt8},
                                                               {"ggml", Compute::kGgml}};
 
-// How finely products are shared out.
-constexpr std::int64_t kPortionsPerThread = 8;
+// Work that is not worth sharing: a few microseconds of one thread.
+constexpr std::int64_t kFewNumbers = 16384;  // to lay out
+constexpr std::int64_t kFewProducts = 500'000;
+// What a thread should take at once: some 100 microseconds, for which others may have to wait at the end.
+constexpr std::int64_t kManyProducts = 5'000'000;
+constexpr std::int64_t kMostPortionsPerThread = 8;
+// Rows are shared out while everyone gets so many: each thread widens the weights for its own.
+constexpr std::int64_t kRowsPerThread = 24;
 
 bool IsFloat(ggml_type type) { return type == GGML_TYPE_F32 || type == GGML_TYPE_F16 || type == GGML_TYPE_BF16; }
 
-/// The part of `count` things that thread `ith` of `nth` does.
+/// Part `ith` of `nth` of `count` things.
 struct Part {
   std::int64_t first;
   std::int64_t last;
 };
-Part PartOf(std::int64_t count, int ith, int nth) { return {count * ith / nth, count * (ith + 1) / nth}; }
-
-/// From which the threads that compute a node take their next panels; as large as a cache line.
-struct PanelCounter {
-  std::atomic<std::int64_t> next;
-  std::byte padding[64 - sizeof(std::atomic<std::int64_t>)];
-};
-constexpr std::size_t kCounterBytes = kMostReaders * sizeof(PanelCounter);
-
-PanelCounter* CountersOf(const ggml_tensor* laid_out) {
-  return reinterpret_cast<PanelCounter*>(static_cast<std::byte*>(laid_out->data) + ggml_nbytes(laid_out) -
-                                         kCounterBytes);
+Part PartOf(std::int64_t count, std::int64_t ith, std::int64_t nth) {
+  return {count * ith / nth, count * (ith + 1) / nth};
 }
 
 template <RowsForm form>
-void RunLayOut(ggml_tensor* node, int ith, int nth, void*) {
-  if (ith == 0) {
-    for (int i = 0; i < kMostReaders; ++i) new (CountersOf(node) + i) PanelCounter{};
-  }
+void RunLayOut(ggml_tensor* node, int ith, int nth, void* userdata) {
   const ggml_tensor* x = node->src[0];
   const RowsShape shape{.depth = x->ne[0], .rows = x->ne[1]};
-  const Part part = PartOf(shape.rows, ith, nth);
-  const RowsShare share{.x = static_cast<const float*>(x->data),
-                        .stride = static_cast<std::int64_t>(x->nb[1] / sizeof(float)),
-                        .first = part.first,
-                        .last = part.last};
-  LayOutRows(form, shape, share, static_cast<std::byte*>(node->data));
+  const auto lay_out = [&](std::int64_t first, std::int64_t last) {
+    const RowsShare share{.x = static_cast<const float*>(x->data),
+                          .stride = static_cast<std::int64_t>(x->nb[1] / sizeof(float)),
+                          .first = first,
+                          .last = last};
+    LayOutRows(form, shape, share, static_cast<std::byte*>(node->data));
+  };
+  if (nth > 1 || shape.depth * shape.rows < kFewNumbers) {
+    const Part part = PartOf(shape.rows, ith, nth);
+    return lay_out(part.first, part.last);
+  }
+  ThreadPool& team = *static_cast<ThreadPool*>(userdata);
+  const std::int64_t parts = std::min<std::int64_t>(shape.rows, team.size());
+  team.For(static_cast<std::size_t>(parts), [&](std::size_t begin, std::size_t end, int) {
+    lay_out(shape.rows * static_cast<std::int64_t>(begin) / parts, shape.rows * static_cast<std::int64_t>(end) / parts);
+  });
 }
 
 ggml_custom_op_t LayOutOf(RowsForm form) {
@@ -69,23 +71,43 @@ ggml_custom_op_t LayOutOf(RowsForm form) {
   }
 }
 
-void RunMultiply(ggml_tensor* node, int, int nth, void* userdata) {
-  const auto& weights = *static_cast<const PackedMatrix*>(userdata);
-  const RowsShape shape{.depth = weights.depth(), .rows = node->ne[1]};
-  const auto multiply = [&](std::int64_t first, std::int64_t last) {
-    Multiply(weights, shape, static_cast<const std::byte*>(node->src[0]->data),
-             {.first = first, .last = last, .y = static_cast<float*>(node->data)});
-  };
-  if (nth == 1) return multiply(0, weights.panels());
-  auto& next = static_cast<PanelCounter*>(node->src[1]->data)->next;
-  // Whole groups of panels, at least one.
-  const std::int64_t groups = weights.panels() / kGroup / (nth * kPortionsPerThread);
-  const std::int64_t portion = std::max<std::int64_t>(groups, 1) * kGroup;
-  for (;;) {
-    const std::int64_t first = next.fetch_add(portion, std::memory_order_relaxed);
-    if (first >= weights.panels()) return;
-    multiply(first, std::min(first + portion, weights.panels()));
+/// How a product is shared out: into parts of rows first, since who laid rows out, or computes with the result, is a
+/// thread that takes the same rows and has them in its cache; then of channels.
+struct Portions {
+  Portions(std::int64_t rows, std::int64_t groups, std::int64_t depth, int threads) {
+    const std::int64_t products = rows * groups * kGroup * kPanel * depth;
+    const std::int64_t all =
+        std::clamp<std::int64_t>(products / kManyProducts, threads, threads * kMostPortionsPerThread);
+    of_rows = std::clamp<std::int64_t>(rows / kRowsPerThread, 1, threads);
+    of_groups = std::min(groups, (all + of_rows - 1) / of_rows);
   }
+
+  std::int64_t of_rows = 1;
+  std::int64_t of_groups = 1;
+};
+
+void RunMultiply(ggml_tensor* node, int ith, int nth, void* userdata) {
+  const auto& [weights, team] = *static_cast<const Product*>(userdata);
+  const RowsShape shape{.depth = weights.depth(), .rows = node->ne[1]};
+  const std::int64_t groups = (weights.panels() + kGroup - 1) / kGroup;
+  const auto multiply = [&](const Part& part, const Part& rows) {
+    Multiply(weights, shape, static_cast<const std::byte*>(node->src[0]->data),
+             {.first = part.first * kGroup,
+              .last = std::min(part.last * kGroup, weights.panels()),
+              .y = static_cast<float*>(node->data),
+              .first_row = rows.first,
+              .last_row = rows.last});
+  };
+  const bool is_small = shape.depth * shape.rows * weights.channels() < kFewProducts;
+  if (nth > 1 || is_small || team.size() == 1) return multiply(PartOf(groups, ith, nth), {0, shape.rows});
+  const Portions portions(shape.rows, groups, shape.depth, team.size());
+  team.For(static_cast<std::size_t>(portions.of_rows * portions.of_groups),
+           [&](std::size_t begin, std::size_t end, int) {
+             for (auto i = static_cast<std::int64_t>(begin); i < static_cast<std::int64_t>(end); ++i) {
+               multiply(PartOf(groups, i / portions.of_rows, portions.of_groups),
+                        PartOf(shape.rows, i % portions.of_rows, portions.of_rows));
+             }
+           });
 }
 
 }  // namespace
@@ -96,7 +118,7 @@ Compute ParseCompute(std::string_view name) {
     if (each == name) return compute;
     names.push_back(each);
   }
-  BadInput("unknown compute '{}'; valid: {}", name, fmt::join(names, ", "));
+  BadInput("unknown compute '{}'{}; valid: {}", name, DidYouMean(name, names), fmt::join(names, ", "));
 }
 
 LinearKernel ChooseKernel(Compute compute, ggml_type type, std::string_view name) {
@@ -137,24 +159,19 @@ std::size_t LinearWeights::bytes() const {
   return sum;
 }
 
-LaidOut LayOutNode(ggml_context* context, ggml_tensor* x, RowsForm form) {
+LaidOut LayOutNode(ggml_context* context, ggml_tensor* x, RowsForm form, ThreadPool& team) {
   Check(x->type == GGML_TYPE_F32 && x->nb[0] == sizeof(float) && ggml_is_matrix(x), "rows of another kind");
   const RowsShape shape{.depth = x->ne[0], .rows = x->ne[1]};
-  const std::size_t bytes = shape.Bytes(form);
-  const std::size_t aligned = (bytes + sizeof(PanelCounter) - 1) / sizeof(PanelCounter) * sizeof(PanelCounter);
-  ggml_tensor* node = ggml_custom_4d(context, GGML_TYPE_I8, static_cast<std::int64_t>(aligned + kCounterBytes), 1, 1, 1,
-                                     &x, 1, LayOutOf(form), GGML_N_TASKS_MAX, nullptr);
+  ggml_tensor* node = ggml_custom_4d(context, GGML_TYPE_I8, static_cast<std::int64_t>(shape.Bytes(form)), 1, 1, 1, &x,
+                                     1, LayOutOf(form), GGML_N_TASKS_MAX, &team);
   return {.node = node, .rows = shape.rows};
 }
 
-ggml_tensor* MultiplyNode(ggml_context* context, const PackedMatrix& weights, LaidOut& laid_out) {
-  Check(laid_out.readers < kMostReaders, "too many products of the same rows");
-  const std::size_t counter =
-      ggml_nbytes(laid_out.node) - kCounterBytes + static_cast<std::size_t>(laid_out.readers++) * sizeof(PanelCounter);
-  ggml_tensor* sources[] = {laid_out.node, ggml_view_1d(context, laid_out.node, sizeof(PanelCounter), counter)};
+ggml_tensor* MultiplyNode(ggml_context* context, const Product& product, const LaidOut& laid_out) {
+  ggml_tensor* sources[] = {laid_out.node};
   // ggml passes the pointer through as writable; nobody writes.
-  return ggml_custom_4d(context, GGML_TYPE_F32, weights.channels(), laid_out.rows, 1, 1, sources, 2, RunMultiply,
-                        GGML_N_TASKS_MAX, const_cast<PackedMatrix*>(&weights));
+  return ggml_custom_4d(context, GGML_TYPE_F32, product.weights.channels(), laid_out.rows, 1, 1, sources, 1,
+                        RunMultiply, GGML_N_TASKS_MAX, const_cast<Product*>(&product));
 }
 
 }  // namespace punt

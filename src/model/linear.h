@@ -1,13 +1,12 @@
 // Linear layers: which kernel multiplies a weight matrix, and the nodes of a graph that run it.
 //
-// The kernels of linear_kernels.h are brought into ggml's graphs as custom operations: ggml's threads each compute some
-// of the channels, so there is one pool of threads and nothing to oversubscribe. A product is two nodes: one lays
+// The kernels of linear_kernels.h are brought into ggml's graphs as custom operations. A product is two nodes: one lays
 // the activations out (once for all matrices that read them), one multiplies. Weights are copied into panels when a
 // network is opened.
 //
-// Threads take the next few panels when they are done with the last: a core that was disturbed does less, and nobody
-// waits long at the end. Who computes a panel changes nothing in it. The counters from which panels are taken lie
-// behind the laid-out rows, one for each product that reads them, and are set to zero when rows are laid out.
+// ggml computes with one thread (graph_computer.h), and these share their work out over the runner's team: rows to lay
+// out, panels to multiply, taken a few at a time by who is free. Who computes a panel changes nothing in it. (Beside a
+// GPU ggml has threads of its own; then each computes its share.)
 //
 // The rule, by the type of the weights alone. It must not depend on the number of rows, nor on a timing: a row would
 // get other bits in another batch or another run.
@@ -34,6 +33,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/thread_pool.h"
 #include "model/linear_kernels.h"
 
 namespace punt {
@@ -69,15 +69,18 @@ class LinearWeights {
 struct LaidOut {
   ggml_tensor* node = nullptr;
   std::int64_t rows = 0;
-  int readers = 0;  // so far
 };
-inline constexpr int kMostReaders = 16;
 
-/// A node with the rows of x, f32 [depth, rows], as MultiplyNode wants them for weights of this form of rows.
-LaidOut LayOutNode(ggml_context* context, ggml_tensor* x, RowsForm form);
+/// A node with the rows of x, f32 [depth, rows], as MultiplyNode wants them for weights of this form of rows. `team`
+/// must outlive the graph.
+LaidOut LayOutNode(ggml_context* context, ggml_tensor* x, RowsForm form, ThreadPool& team);
 
-/// A node with the product, f32 [channels, rows]. `weights` must outlive the graph. At most kMostReaders for the same
-/// rows.
-ggml_tensor* MultiplyNode(ggml_context* context, const PackedMatrix& weights, LaidOut& laid_out);
+/// What the node of a product has to know. Must outlive the graph, with what it refers to.
+struct Product {
+  const PackedMatrix& weights;
+  ThreadPool& team;
+};
+/// A node with the product, f32 [channels, rows].
+ggml_tensor* MultiplyNode(ggml_context* context, const Product& product, const LaidOut& laid_out);
 
 }  // namespace punt

@@ -179,12 +179,14 @@ void MultiplyShare(const PackedMatrix& weights, const RowsShape& shape, const st
                    const PanelShare& share) {
   Product<Number> product(weights, shape, laid_out);
   // Portions of rows of about equal size, of whole tiles: each widens all weights anew.
-  const std::int64_t portions = (shape.rows + kMostRows - 1) / kMostRows;
-  const std::int64_t tiles = (shape.rows + kTileRows - 1) / kTileRows;
+  const std::int64_t last = share.last_row < 0 ? shape.rows : share.last_row;
+  const std::int64_t rows = last - share.first_row;
+  const std::int64_t portions = (rows + kMostRows - 1) / kMostRows;
+  const std::int64_t tiles = (rows + kTileRows - 1) / kTileRows;
   const std::int64_t portion = std::min((tiles + portions - 1) / portions * kTileRows, kMostRows);
-  for (std::int64_t first = 0; first < shape.rows; first += portion) {
+  for (std::int64_t first = share.first_row; first < last; first += portion) {
     for (std::int64_t panel = share.first; panel < share.last; panel += kMostPanels) {
-      product.Compute(first, std::min(shape.rows, first + portion),
+      product.Compute(first, std::min(last, first + portion),
                       {.first = panel, .last = std::min(share.last, panel + kMostPanels), .y = share.y});
     }
   }

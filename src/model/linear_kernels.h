@@ -166,11 +166,13 @@ struct RowsShare {
 /// infinity gives NaN; one whose largest magnitude is below 1e-30 counts as zero.
 void LayOutRows(RowsForm form, const RowsShape& shape, const RowsShare& share, std::byte* laid_out);
 
-/// Which panels a thread computes: `y` is the whole result, [rows x channels].
+/// Which panels, and which rows of them, a thread computes: `y` is the whole result, [rows x channels].
 struct PanelShare {
   std::int64_t first = 0;
   std::int64_t last = 0;
   float* y = nullptr;
+  std::int64_t first_row = 0;
+  std::int64_t last_row = -1;  // -1: all
 };
 /// The rows must be laid out in the weights' rows_form().
 void Multiply(const PackedMatrix& weights, const RowsShape& shape, const std::byte* laid_out, const PanelShare& share);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/every_target_testing.h"
+#include "model/rounding_testing.h"
 #include "punt/random.h"
 
 namespace punt {
@@ -124,7 +125,8 @@ std::vector<double> RoundedFor(PackedForm form, std::span<const float> x, std::i
 }
 
 /// The largest error that 16-bit weights may bring into a product, relative to the sum of magnitudes: half a step for
-/// each weight, a step being 1/65000 of the magnitudes of a block, or up to twice that where f16 is coarse.
+/// each weight, a step being 1/65000 of the magnitudes of a block, or 1/32767 of the largest. Scales are halves,
+/// rounded up: by two units, or to the smallest half that there is.
 double StepError(std::span<const float> weights, std::span<const float> x, std::int64_t depth) {
   const auto k = static_cast<std::size_t>(depth);
   double worst = 0;
@@ -143,12 +145,26 @@ double StepError(std::span<const float> weights, std::span<const float> x, std::
         for (std::size_t i = begin; i < std::min(k, begin + 32); ++i) {
           step = std::max(step, std::abs(weights[channel + i]) / 32767.0);
         }
+        constexpr double kSmallestHalf = 0x1p-24;
+        step = std::max(step * (1 + 2 * kHalfUnit), step + kSmallestHalf / kInt16ScaleFactor);
         error += step / 2 * inputs;
       }
       worst = std::max(worst, error / magnitude);
     }
   }
   return worst;
+}
+
+/// The same of one row's activations in 16 bits: half a step of the largest of a stretch.
+double ActivationError(std::span<const float> weights, std::span<const float> x) {
+  double magnitude = 0, inputs = 0;
+  float largest = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    magnitude += std::abs(static_cast<double>(weights[i]) * x[i]);
+    inputs += std::abs(weights[i]);
+    largest = std::max(largest, std::abs(x[i]));
+  }
+  return largest / 32767 / 2 * inputs / magnitude;
 }
 
 /// The largest difference of y from the product in float64, relative to the sum of magnitudes.
@@ -187,7 +203,7 @@ constexpr Shape kShapes[] = {{1, 1, 1},     {31, 15, 5},    {32, 16, 6},    {33,
                              {255, 3, 13},  {256, 64, 12},  {257, 65, 11},  {288, 48, 64},
                              {513, 80, 97}, {768, 33, 300}, {64, 130, 257}, {96, 16, 513}};
 
-class Linear : public testing::TestWithParam<Shape> {
+class Linear : public ::testing::TestWithParam<Shape> {
  protected:
   std::vector<float> Weights(double outliers = 0) const {
     return Numbers(static_cast<std::size_t>(GetParam().depth * GetParam().channels), 1, outliers);
@@ -215,7 +231,8 @@ TEST_P(Linear, FloatsAreTheProduct) {
     const std::vector<float> x = Rows(0.01);
     const PackedMatrix packed = matrix.Packed(form);
     OnEveryTarget([&, rows = rows, depth = depth, type = type] {
-      EXPECT_LE(Error(Multiplied(packed, x, rows), Doubles(matrix.Values()), Doubles(x), depth), 1e-5)
+      EXPECT_LE(Error(Multiplied(packed, x, rows), Doubles(matrix.Values()), Doubles(x), depth),
+                SumBound(static_cast<double>(depth)))
           << ggml_type_name(type);
     });
   }
@@ -230,7 +247,7 @@ TEST_P(Linear, Int8IsTheProductOfRoundedNumbers) {
       const PackedMatrix packed = matrix.Packed(PackedForm::kInt8);
       OnEveryTarget([&, rows = rows, depth = depth] {
         EXPECT_LE(Error(Multiplied(packed, x, rows), Rounded8(matrix.Values(), depth), Rounded16(x, depth), depth),
-                  1e-6);
+                  BlockSumBound(static_cast<double>(depth)));
       });
     }
   }
@@ -243,7 +260,7 @@ TEST_P(Linear, Int16IsTheProductWithinHalfAStep) {
       const Matrix matrix(type, depth, channels, Weights(outliers));
       const std::vector<float> x = Rows();
       const PackedMatrix packed = matrix.Packed(PackedForm::kInt16);
-      const double bound = 1.002 * StepError(matrix.Values(), x, depth) + 1e-6;  // scales are halves: up to 0.1 % more
+      const double bound = StepError(matrix.Values(), x, depth) + BlockSumBound(static_cast<double>(depth));
       OnEveryTarget([&, rows = rows, depth = depth] {
         EXPECT_LE(Error(Multiplied(packed, x, rows), Doubles(matrix.Values()), Rounded16(x, depth), depth), bound)
             << ggml_type_name(type);
@@ -263,7 +280,8 @@ TEST_P(Linear, BlocksOfFilesAreTakenAsTheyAre) {
       if (form == PackedForm::kInt4 && type != GGML_TYPE_Q4_0) continue;
       const PackedMatrix packed = matrix.Packed(form);
       OnEveryTarget([&, rows = rows, depth = depth] {
-        EXPECT_LE(Error(Multiplied(packed, x, rows), Doubles(matrix.Values()), RoundedFor(form, x, depth), depth), 1e-6)
+        EXPECT_LE(Error(Multiplied(packed, x, rows), Doubles(matrix.Values()), RoundedFor(form, x, depth), depth),
+                  BlockSumBound(static_cast<double>(depth)))
             << ggml_type_name(type);
       });
     }
@@ -279,10 +297,10 @@ TEST_P(Linear, Q4_KIsTakenAsItIsButForItsScales) {
   const std::vector<float> x = Rows();
   const PackedMatrix packed = matrix.Packed(PackedForm::kInt4Min);
   OnEveryTarget([&, rows = rows, depth = depth] {
-    // Scales and minima are rounded to f16: by 1/2048 each.
+    // Scales and minima are rounded to f16, each by a unit.
     EXPECT_LE(
         Error(Multiplied(packed, x, rows), Doubles(matrix.Values()), RoundedFor(PackedForm::kInt4, x, depth), depth),
-        1.0 / 1024);
+        2 * kHalfUnit);
   });
 }
 
@@ -312,7 +330,7 @@ TEST_P(Linear, SharesOfThreadsDoNotMatter) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, Linear, testing::ValuesIn(kShapes));
+INSTANTIATE_TEST_SUITE_P(Shapes, Linear, ::testing::ValuesIn(kShapes));
 
 /// y = w x for one channel and one row.
 float Dot(ggml_type type, PackedForm form, std::span<const float> weights, std::span<const float> x) {
@@ -325,7 +343,8 @@ TEST(LinearKernels, TheLargestNumbersDoNotSaturate) {
   for (float sign : {1.0f, -1.0f}) {
     const std::vector<float> weights(kDepth, 127 * sign);
     const std::vector<float> x(kDepth, 32767);
-    EXPECT_NEAR(Dot(GGML_TYPE_F32, PackedForm::kInt8, weights, x) * sign, 127.0 * 32767 * kDepth, 1e4);
+    const double expected = 127.0 * 32767 * kDepth;
+    EXPECT_NEAR(Dot(GGML_TYPE_F32, PackedForm::kInt8, weights, x) * sign, expected, BlockSumBound(kDepth) * expected);
   }
   // Weights that are all alike, one alone, and both signs: sums of a block at their bound.
   for (std::size_t apart : {1u, 2u, 32u}) {
@@ -337,7 +356,9 @@ TEST(LinearKernels, TheLargestNumbersDoNotSaturate) {
       x[i] = weights[i] < 0 ? -1e4f : 1e4f;
       expected += static_cast<double>(weights[i]) * x[i];
     }
-    EXPECT_NEAR(Dot(GGML_TYPE_F32, PackedForm::kInt16, weights, x), expected, 3e-4 * expected) << apart;
+    EXPECT_NEAR(Dot(GGML_TYPE_F32, PackedForm::kInt16, weights, x), expected,
+                (StepError(weights, x, kDepth) + BlockSumBound(kDepth)) * expected)
+        << apart;
   }
   // Foreign files may use -128, which ggml's own quantiser does not.
   Matrix matrix(GGML_TYPE_Q8_0, kDepth, 1, std::vector<float>(kDepth, 1));
@@ -346,7 +367,7 @@ TEST(LinearKernels, TheLargestNumbersDoNotSaturate) {
   }
   const std::vector<float> x(kDepth, -32767);
   const double expected = static_cast<double>(matrix.Values().front()) * -32767 * kDepth;
-  EXPECT_NEAR(Multiplied(matrix.Packed(PackedForm::kInt8), x, 1).front(), expected, 1e-6 * expected);
+  EXPECT_NEAR(Multiplied(matrix.Packed(PackedForm::kInt8), x, 1).front(), expected, BlockSumBound(kDepth) * expected);
 }
 
 TEST(LinearKernels, ZerosStayZeros) {
@@ -366,10 +387,11 @@ TEST(LinearKernels, AnOutlierCostsItsStretchAlone) {
   weights[300] = 1;
   x[300] = 0.001f;
   x[0] = 1e6f;  // a step is 30 here
-  EXPECT_NEAR(Dot(GGML_TYPE_F32, PackedForm::kInt8, weights, x), 0.001f, 1e-7);
+  // The weight's scale is a half; activations are off by half a step.
+  EXPECT_NEAR(Dot(GGML_TYPE_F32, PackedForm::kInt8, weights, x), 0.001f, 0.001 * (kHalfUnit + 0.5 / 32767));
   weights[1] = 1;
   x[1] = 1000;
-  EXPECT_NEAR(Dot(GGML_TYPE_F32, PackedForm::kInt8, weights, x), 1000, 16);
+  EXPECT_NEAR(Dot(GGML_TYPE_F32, PackedForm::kInt8, weights, x), 1000, 1000 * kHalfUnit + 1e6 / 32767 / 2);
 }
 
 TEST(LinearKernels, SmallAndLargeWeightsKeepTheirBits) {
@@ -384,7 +406,7 @@ TEST(LinearKernels, SmallAndLargeWeightsKeepTheirBits) {
       magnitude += std::abs(static_cast<double>(weights[i]) * x[i]);
     }
     const double error = std::abs(Dot(GGML_TYPE_F32, PackedForm::kInt16, weights, x) - expected) / magnitude;
-    EXPECT_LE(error, size < 1e-7f ? 2e-2 : 1e-3) << size;
+    EXPECT_LE(error, StepError(weights, x, 256) + ActivationError(weights, x) + BlockSumBound(256)) << size;
   }
 }
 
@@ -422,7 +444,8 @@ TEST(LinearKernels, The4BitSumsDoNotSaturate) {
     double expected = 0;
     for (float w : matrix.Values()) expected += static_cast<double>(w) * sign * 127;
     OnEveryTarget([&] {
-      EXPECT_NEAR(Multiplied(matrix.Packed(PackedForm::kInt4), x, 1).front(), expected, 1e-5 * std::abs(expected));
+      EXPECT_NEAR(Multiplied(matrix.Packed(PackedForm::kInt4), x, 1).front(), expected,
+                  BlockSumBound(4096) * std::abs(expected));
     });
   }
 }

@@ -7,9 +7,9 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
-#include <thread>
 
 #include "base/check.h"
+#include "base/processors.h"
 #include "base/thread_pool.h"
 #include "model/devices.h"
 #include "weights/ggml_log.h"
@@ -22,6 +22,7 @@ constexpr std::string_view kEmbedding = "token_embd.weight";
 Hyperparameters ReadHyperparameters(const ArchitectureRow& row, const Metadata& metadata) {
   Hyperparameters hyper = ReadCommonHyperparameters(metadata);
   row.read(metadata, hyper);
+  CheckRope(metadata, hyper);
   return hyper;
 }
 
@@ -59,7 +60,8 @@ bool CanBePacked(const ggml_tensor* weight, ggml_backend_buffer_type_t type) {
 }
 
 int ThreadsFor(int threads) {
-  return threads > 0 ? threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const int usable = UsableProcessors();
+  return threads > 0 ? std::min(threads, usable) : usable;
 }
 
 /// Tells the system that mapped pages are not needed any more; they can always be read again.

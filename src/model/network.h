@@ -21,7 +21,7 @@ struct NetworkOptions {
   // Copies matrices into layouts in which they are multiplied faster. Costs a read of the file when it is opened;
   // without it weights are used where they are mapped, and ggml multiplies.
   bool repack = true;
-  int threads = 0;  // that copy weights; 0: all cores
+  int threads = 0;  // that copy weights; 0: as many as there are processors to use, never more
 };
 
 struct BufferDelete {

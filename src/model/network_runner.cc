@@ -20,8 +20,9 @@
 namespace punt {
 namespace {
 
-// How long a thread of ggml's looks for the next graph before it sleeps, in units of ggml's. Its default spins for tens
-// of milliseconds, on a core that those who read the rows of the last graph need.
+// Only beside other devices, where ggml's scheduler computes: how long a thread of ggml's looks for the next graph
+// before it sleeps, in units of ggml's. Its default spins for tens of milliseconds, on a core that those who read the
+// rows of the last graph need.
 constexpr std::uint32_t kPolling = 0;
 constexpr double kUneven = 1.15;                    // how much more than an even share of a batch a thread may get
 constexpr double kKeptInTraining = 1 - 0.15 * 0.8;  // ESM-2: share of residues that were not zeroed
@@ -67,7 +68,14 @@ bool Sees(const Sequence& sequence, std::int64_t block, std::int64_t query, std:
 class NetworkRunner::Impl {
  public:
   Impl(const Network& network, const NetworkRunnerOptions& options)
-      : network_(network), options_(options), backends_(OpenBackends(options)), bodies_(Raw()), heads_(Raw()) {}
+      : network_(network),
+        options_(options),
+        own_team_(options.team == nullptr ? std::make_unique<ThreadPool>(options.threads) : nullptr),
+        team_(options.team == nullptr ? *own_team_ : *options.team),
+        backends_(OpenBackends()),
+        computer_(backends_.size() == 1 ? std::make_unique<GraphComputer>(team_) : nullptr),
+        bodies_(Raw(), computer_.get(), team_),
+        heads_(Raw(), computer_.get(), team_) {}
 
   std::vector<float> Hidden(std::span<const Sequence> sequences, std::span<const int> attention_layers,
                             std::vector<AttentionProbabilities>* attention) {
@@ -142,24 +150,24 @@ class NetworkRunner::Impl {
   }
 
  private:
-  // Threads that compute one graph wait for each other a dozen times in every layer; on a busy machine, for long. Where
-  // a batch can be split evenly, each thread computes a graph of its own instead, and they meet once.
+  // Threads that compute one graph meet a dozen times in every layer. Where a batch can be split evenly, each thread
+  // computes a graph of its own instead, and they meet once.
 
   /// Which sequences each thread computes alone; empty where that is not possible, or one would wait for another.
   std::vector<std::vector<std::size_t>> SharesOf(const GraphShape& shape) const {
     const bool is_plain = shape.attention_layers.empty() && !options_.keeps_experts && !options_.keeps_states;
-    if (options_.threads < 2 || !is_plain || !network_.is_batch_invariant()) return {};
+    if (team_.size() < 2 || !is_plain || !network_.is_batch_invariant()) return {};
     std::vector<std::int64_t> columns;
     for (const SequenceShape& each : shape.sequences) columns.push_back(each.columns);
-    return EvenShares(columns, static_cast<std::size_t>(options_.threads), kUneven);
+    return EvenShares(columns, static_cast<std::size_t>(team_.size()), kUneven);
   }
 
   std::vector<float> HiddenInLanes(std::span<const Sequence> sequences, const GraphShape& shape,
                                    const std::vector<std::vector<std::size_t>>& shares) {
     NetworkRunnerOptions options = options_;
     options.threads = 1;
+    options.team = nullptr;
     while (lanes_.size() < shares.size()) lanes_.push_back(std::make_unique<Impl>(network_, options));
-    if (lane_threads_ == nullptr) lane_threads_ = std::make_unique<ThreadPool>(options_.threads);
     const std::int64_t dim = network_.hyper().model_dim;
     std::vector<std::int64_t> begins;  // of the sequences' rows
     std::int64_t rows = 0;
@@ -168,7 +176,7 @@ class NetworkRunner::Impl {
       rows += each.rows;
     }
     std::vector<float> hidden(static_cast<std::size_t>(rows * dim));
-    lane_threads_->For(shares.size(), [&](std::size_t begin, std::size_t end, int) {
+    team_.For(shares.size(), [&](std::size_t begin, std::size_t end, int) {
       for (std::size_t lane = begin; lane < end; ++lane) {
         std::vector<Sequence> own;
         for (std::size_t i : shares[lane]) own.push_back(sequences[i]);
@@ -184,7 +192,7 @@ class NetworkRunner::Impl {
     return hidden;
   }
 
-  std::vector<std::unique_ptr<ggml_backend, BackendDelete>> OpenBackends(const NetworkRunnerOptions& options) {
+  std::vector<std::unique_ptr<ggml_backend, BackendDelete>> OpenBackends() {
     const GgmlLogCapture silence;
     std::vector<std::unique_ptr<ggml_backend, BackendDelete>> backends;
     for (ggml_backend_dev_t device : network_.devices()) {
@@ -196,10 +204,10 @@ class NetworkRunner::Impl {
       ggml_backend_reg_t registry = ggml_backend_dev_backend_reg(device);
       const auto set_threads = reinterpret_cast<ggml_backend_set_n_threads_t>(
           ggml_backend_reg_get_proc_address(registry, "ggml_backend_set_n_threads"));
-      if (set_threads != nullptr) set_threads(backend, options.threads);
+      if (set_threads != nullptr) set_threads(backend, network_.devices().size() > 1 ? team_.size() : 1);
     }
-    if (options.threads > 1) {
-      ggml_threadpool_params params = ggml_threadpool_params_default(options.threads);
+    if (backends.size() > 1 && team_.size() > 1) {
+      ggml_threadpool_params params = ggml_threadpool_params_default(team_.size());
       params.poll = kPolling;
       pool_.reset(ggml_threadpool_new(&params));
       ggml_backend_cpu_set_threadpool(backends.back().get(), pool_.get());
@@ -247,7 +255,7 @@ class NetworkRunner::Impl {
   std::unique_ptr<Built> BuildBody(const GraphShape& shape) const {
     const Hyperparameters& hyper = network_.hyper();
     auto built = NewGraph(shape, GraphNodes(hyper, shape));
-    Graph graph(built->context.get(), hyper, network_.weights(), built->shape);
+    Graph graph(built->context.get(), hyper, network_.weights(), built->shape, team_);
     ggml_tensor* x = network_.architecture().embed(graph);
     for (std::int64_t layer = 0; layer < hyper.layers; ++layer) {
       graph.EnterLayer(layer);
@@ -264,6 +272,7 @@ class NetworkRunner::Impl {
     built->maps = graph.attention_maps();
     built->expert_maps = graph.expert_maps();
     built->state_maps = graph.state_maps();
+    built->products = graph.TakeProducts();
     return built;
   }
 
@@ -272,10 +281,11 @@ class NetworkRunner::Impl {
     ggml_context* context = built->context.get();
     built->input = ggml_new_tensor_2d(context, GGML_TYPE_F32, network_.hyper().model_dim, shape.rows());
     ggml_set_input(built->input);
-    Graph graph(context, network_.hyper(), network_.weights(), built->shape);
+    Graph graph(context, network_.hyper(), network_.weights(), built->shape, team_);
     built->output = network_.architecture().head(graph, built->input);
     ggml_set_output(built->output);
     ggml_build_forward_expand(built->graph, built->output);
+    built->products = graph.TakeProducts();
     return built;
   }
 
@@ -386,16 +396,18 @@ class NetworkRunner::Impl {
 
   const Network& network_;
   const NetworkRunnerOptions options_;
+  const std::unique_ptr<ThreadPool> own_team_;
+  ThreadPool& team_;
   std::unique_ptr<ggml_threadpool, ThreadpoolDelete> pool_;
   std::vector<std::unique_ptr<ggml_backend, BackendDelete>> backends_;
   std::vector<std::shared_ptr<const KeyValues>> key_values_;  // graphs point to them: they go after bodies_
+  std::unique_ptr<GraphComputer> computer_;                   // null beside other devices
   GraphStore bodies_;
   GraphStore heads_;
   std::vector<ChosenExperts> experts_;
   std::vector<LayerStates> states_;
   std::vector<float> fetched_;  // logits from another device
   std::vector<std::unique_ptr<Impl>> lanes_;
-  std::unique_ptr<ThreadPool> lane_threads_;
 };
 
 NetworkRunner::NetworkRunner(const Network& network, const NetworkRunnerOptions& options)

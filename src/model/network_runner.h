@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "base/thread_pool.h"
 #include "model/network.h"
 #include "punt/types.h"
 
@@ -58,6 +59,7 @@ struct LayerStates {
 
 struct NetworkRunnerOptions {
   int threads = 1;
+  ThreadPool* team = nullptr;  // computes instead of threads of the runner's own; must outlive it
   bool fused_attention = true;
   bool keeps_experts = false;  // for tests of mixtures of experts: see experts()
   bool keeps_states = false;   // for analyses: see states()

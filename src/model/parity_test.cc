@@ -1,14 +1,12 @@
 // Networks against the logits of the original implementations: every case of every fixture.
 #include <gtest/gtest.h>
 
-#include "model/golden_testing.h"
+#include "model/rounding_testing.h"
 
 namespace punt {
 namespace {
 
-constexpr double kAttentionBound = 1e-5;
-
-class Parity : public testing::TestWithParam<GoldenFixture> {};
+class Parity : public ::testing::TestWithParam<GoldenFixture> {};
 
 TEST_P(Parity, LogitsOfEveryCase) {
   const auto network = OpenGolden(GetParam().folder);
@@ -25,9 +23,22 @@ TEST_P(Parity, LogitsOfEveryCase) {
   EXPECT_GE(compared, 10);
 }
 
+// What the bounds are made of fits the contract: rounding alone stays below the golden bound, and the bounds are no
+// larger than they need be.
+TEST_P(Parity, RoundingIsWhatTheBoundsSay) {
+  const double arithmetic = LogitBounds(GetParam()).arithmetic;
+  RecordProperty("arithmetic", std::to_string(arithmetic));
+  EXPECT_LE(arithmetic, kLogitBound);
+  const double worst = WorstError(GoldenRows(*OpenGolden(GetParam().folder), GetParam()));
+  RecordProperty("worst", std::to_string(worst));
+  EXPECT_LE(worst, 2 * arithmetic);  // the reference computes in floats as well
+  EXPECT_GT(worst, arithmetic / kLoosest) << "the bound says nothing";
+}
+
 TEST_P(Parity, SomeRowsAreTheSameAsAllRows) {
   const auto network = OpenGolden(GetParam().folder);
   NetworkRunner runner(*network, {});
+  const double bound = LogitBounds(GetParam()).Twice();
   const auto vocab = static_cast<std::size_t>(network->hyper().vocab_size);
   for (const GoldenCase& c : GoldenCases(GetParam().inputs)) {
     const std::vector<float> all = LogitsOf(runner, *network, c);
@@ -38,7 +49,7 @@ TEST_P(Parity, SomeRowsAreTheSameAsAllRows) {
     runner.Logits(runner.Hidden({&sequence, 1}), some);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const auto expected = std::span(all).subspan(static_cast<std::size_t>(rows[i]) * vocab, vocab);
-      EXPECT_LE(LargestDifference(std::span(some).subspan(i * vocab, vocab), expected), 1e-4) << c.name;
+      EXPECT_LE(LargestDifference(std::span(some).subspan(i * vocab, vocab), expected), bound) << c.name;
     }
   }
 }
@@ -46,6 +57,7 @@ TEST_P(Parity, SomeRowsAreTheSameAsAllRows) {
 TEST_P(Parity, ABatchOfDifferentLengthsChangesNothing) {
   const auto network = OpenGolden(GetParam().folder);
   NetworkRunner runner(*network, {});
+  const double bound = LogitBounds(GetParam()).Twice();
   const std::vector<GoldenCase> cases = GoldenCases(GetParam().inputs);
   std::vector<std::vector<Position>> rows;
   for (const GoldenCase& c : cases) rows.push_back(AllRows(c));
@@ -59,8 +71,20 @@ TEST_P(Parity, ABatchOfDifferentLengthsChangesNothing) {
     std::vector<float> logits(rows[i].size() * vocab);
     runner.Logits(std::span(hidden).subspan(first * dim, rows[i].size() * dim), logits);
     first += rows[i].size();
-    EXPECT_LE(LargestDifference(logits, LogitsOf(runner, *network, cases[i])), 1e-4) << cases[i].name;
+    EXPECT_LE(LargestDifference(logits, LogitsOf(runner, *network, cases[i])), bound) << cases[i].name;
   }
+}
+
+/// Of all queries and keys.
+std::vector<float> LastAttention(const Network& network, const GoldenCase& c) {
+  NetworkRunner runner(network, {});
+  const std::vector<Position> rows = {0};
+  const Sequence sequence = SequenceOf(c, rows);
+  std::vector<AttentionProbabilities> attention;
+  const int last = static_cast<int>(network.hyper().layers) - 1;
+  runner.Hidden({&sequence, 1}, {&last, 1}, &attention);
+  EXPECT_EQ(attention.size(), 1u);
+  return attention.front().values;
 }
 
 TEST_P(Parity, AttentionOfTheLastLayer) {
@@ -69,22 +93,18 @@ TEST_P(Parity, AttentionOfTheLastLayer) {
   const SafetensorsFile truth(file);
   ASSERT_FALSE(truth.entries().empty());
   const auto network = OpenGolden(GetParam().folder);
-  NetworkRunner runner(*network, {});
   const std::string debug_case = ReadJson(GoldenFolder(GetParam().inputs) / "inputs.json")["debug_case"];
   for (const GoldenCase& c : GoldenCases(GetParam().inputs)) {
     if (c.name != debug_case) continue;
-    const std::vector<Position> rows = {0};
-    const Sequence sequence = SequenceOf(c, rows);
-    std::vector<AttentionProbabilities> attention;
-    const int last = static_cast<int>(network->hyper().layers) - 1;
-    runner.Hidden({&sequence, 1}, {&last, 1}, &attention);
-    ASSERT_EQ(attention.size(), 1u);
     const auto expected = GoldenTensor(truth, truth.entries().front().name);
-    EXPECT_LE(LargestDifference(attention.front().values, *expected), kAttentionBound);
+    const auto read = [&c](const Network& any) { return LastAttention(any, c); };
+    const auto length = static_cast<double>(c.tokens.size());
+    // The reference computes in floats as well.
+    EXPECT_LE(LargestDifference(read(*network), *expected), BoundsOf(GetParam().folder, length, read).Twice());
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Golden, Parity, testing::ValuesIn(kGoldenFixtures),
+INSTANTIATE_TEST_SUITE_P(Golden, Parity, ::testing::ValuesIn(kGoldenFixtures),
                          [](const auto& fixture) { return std::string(fixture.param.folder); });
 
 }  // namespace

@@ -140,6 +140,12 @@ ggml_type Fallback(ggml_type type, std::int64_t row) {
   return row % ggml_blck_size(other) == 0 ? other : GGML_TYPE_F16;
 }
 
+/// Embeddings and outputs are of q6_k in all of them (MixedType).
+std::string MixtureWords(const Mixture& mixture) {
+  if (mixture.better == GGML_TYPE_Q6_K) return fmt::format("mixture of {} and q6_k", LowerName(mixture.base));
+  return fmt::format("mixture of {}, {} and q6_k", LowerName(mixture.base), LowerName(mixture.better));
+}
+
 }  // namespace
 
 std::vector<ConvertTypeRow> ConvertTypes() {
@@ -150,8 +156,7 @@ std::vector<ConvertTypeRow> ConvertTypes() {
                     ggml_is_quantized(type) ? fmt::format("blocks of {}", ggml_blck_size(type)) : "floating point"});
   }
   for (const Mixture& mixture : kMixtures) {
-    rows.push_back({mixture.name, 0,
-                    fmt::format("mixture of {}, {} and q6_k", LowerName(mixture.base), LowerName(mixture.better))});
+    rows.push_back({mixture.name, 0, MixtureWords(mixture)});
   }
   return rows;
 }

@@ -134,7 +134,8 @@ std::vector<float> GeluOf(const std::vector<float>& inputs) {
   const auto network = OpenGolden("bert");
   const GgmlContextPtr context(ggml_init({.mem_size = 1 << 24, .mem_buffer = nullptr, .no_alloc = false}));
   const GraphShape shape{.sequences = {{.tokens = 1, .rows = 1}}};
-  Graph graph(context.get(), network->hyper(), network->weights(), shape);
+  ThreadPool team(1);
+  Graph graph(context.get(), network->hyper(), network->weights(), shape, team);
   ggml_tensor* x = ggml_new_tensor_1d(context.get(), GGML_TYPE_F32, std::ssize(inputs));
   std::copy(inputs.begin(), inputs.end(), ggml_get_data_f32(x));
   ggml_tensor* y = graph.Gelu(x);

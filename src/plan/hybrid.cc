@@ -49,7 +49,8 @@ class HybridPlanner : public Planner {
     return {.revealed_rows = a.revealed_rows || b.revealed_rows,
             .divergence_history = std::max(a.divergence_history, b.divergence_history),
             .shadow_rows = a.shadow_rows || b.shadow_rows,
-            .attention_maps = a.attention_maps || b.attention_maps};
+            .attention_maps = a.attention_maps || b.attention_maps,
+            .past_steps = a.past_steps || b.past_steps};
   }
 
   Plan Decide(const StepView& view) const override {

@@ -17,23 +17,30 @@
 // sufficient; fewer tokens survive, but a step takes two dependent calls instead of 1 + log2 m.
 //
 // Free base pass. When what is committed equals the anchors of a test that was run, that pass has already
-// evaluated the next canvas and is handed on (free_base=false switches it off; results do not change).
+// evaluated the next canvas and is handed on (free_base=false switches it off; the paper's results do not change).
 //
 // epsilon bounds each test, not the joint: rank r passes up to popcount(r) tests. `schedule` lets it move
 // from epsilon to epsilon_end with the fraction of the scope that is committed.
+//
+// fallback. The paper tests in every step, and so takes more passes than there are tokens where tests find little: on
+// short canvases and on text whose tokens all depend on each other. By default a step is searched only if the run can
+// afford it; else it commits the best token, and the run never takes more passes than one token at a time would. The
+// rule stands in pass_debt.h. fallback=false is the paper to the letter.
 //
 // Decided here where the paper is silent or contradicts itself: ranks from 0 (from 1, the bit count
 // overflows at m = 2^k and the best token could be dropped); anchors are revealed, not tests (Algorithm 1
 // prints y^{S1}); KL(base || new) by default, the other direction, JS and TV as options.
 //
-// Tested by punt_test.cc (against a literal recursion and a greedy reading of the definition),
+// Tested by punt_test.cc (against a literal recursion and a greedy reading of the definition), pass_debt_test.cc,
 // conformance_test.cc and exactness_test.cc.
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <iterator>
 #include <numbers>
+#include <numeric>
 
+#include "plan/pass_debt.h"
 #include "plan/planner_rows.h"
 #include "punt/planner.h"
 
@@ -77,6 +84,7 @@ const ParamRow kParams[] = {
     {"test_temperature", ParamKind::kReal, "1", "temperature of the compared rows", 1e-3, 1e3},
     {"test_top_p", ParamKind::kReal, "1", "nucleus of the compared rows", 1e-6, 1},
     {"free_base", ParamKind::kBoolean, "true", "reuse a test pass as the next base pass where it is the same"},
+    {"fallback", ParamKind::kBoolean, "true", "no tests where they do not pay: never more passes than one by one"},
 };
 
 /// Proposals by rank; rank 0 is the most confident.
@@ -90,12 +98,14 @@ class PuntPlanner : public Planner {
         form_(static_cast<Form>(params.ChoiceIndex("form"))),
         schedule_(static_cast<Schedule>(params.ChoiceIndex("schedule"))),
         msb_first_(params.Choice("bit_order") == "msb"),
-        free_base_(params.Boolean("free_base")) {
+        free_base_(params.Boolean("free_base")),
+        falls_back_(params.Boolean("fallback")) {
     divergence_.kind = static_cast<Divergence>(params.ChoiceIndex("divergence"));
     divergence_.temperature = params.Real("test_temperature");
     divergence_.top_p = params.Real("test_top_p");
   }
 
+  PlannerNeeds needs() const override { return {.past_steps = falls_back_}; }
   Plan Decide(const StepView& view) const override;
 
  private:
@@ -105,15 +115,17 @@ class PuntPlanner : public Planner {
   };
 
   /// What was asked so far: rounds and the pass of each.
-  struct Search {
+  struct Asked {
     std::vector<Round> rounds;
     std::vector<PassRef> passes;
   };
 
-  Ranks Iterative(const StepView& view, Search& search) const;
-  Ranks Recursive(const StepView& view, Search& search) const;
-  Ranks Parallel(const StepView& view, Search& search) const;
-  std::vector<Ranks> Test(const StepView& view, int level, const std::vector<Split>& splits, Search& search) const;
+  Plan Search(const StepView& view, std::size_t candidates) const;
+  Ranks Iterative(const StepView& view, Ranks kept, Asked& asked) const;
+  Ranks Recursive(const StepView& view, Ranks candidates, Asked& asked) const;
+  Ranks Parallel(const StepView& view, Ranks kept, Asked& asked) const;
+  int WorstLoss(std::size_t candidates) const;
+  std::vector<Ranks> Test(const StepView& view, int level, const std::vector<Split>& splits, Asked& asked) const;
   double Epsilon(double fraction) const;
 
   double epsilon_;
@@ -122,12 +134,13 @@ class PuntPlanner : public Planner {
   Schedule schedule_;
   bool msb_first_;
   bool free_base_;
+  bool falls_back_;
   DivergenceOptions divergence_;
 };
 
-Ranks AllRanks(const StepView& view) {
-  Ranks ranks(view.proposals.size());
-  for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i] = static_cast<int>(i);
+Ranks FirstRanks(std::size_t count) {
+  Ranks ranks(count);
+  std::iota(ranks.begin(), ranks.end(), 0);
   return ranks;
 }
 
@@ -162,7 +175,7 @@ double PuntPlanner::Epsilon(double fraction) const {
 
 /// Runs one pass per split, all in one call; returns for each split the tests that survived it.
 std::vector<Ranks> PuntPlanner::Test(const StepView& view, int level, const std::vector<Split>& splits,
-                                     Search& search) const {
+                                     Asked& asked) const {
   const double epsilon = Epsilon(view.fraction());
   std::vector<std::vector<Position>> spare;
   std::vector<Round> rounds;
@@ -172,7 +185,8 @@ std::vector<Ranks> PuntPlanner::Test(const StepView& view, int level, const std:
                       .tests = PositionsAt(view, split.tests),
                       .epsilon = epsilon});
     // A next base pass would have to give the rows of everything that is still masked then.
-    spare.push_back(free_base_ ? PositionsAt(view, Without(AllRanks(view), split.anchors)) : std::vector<Position>{});
+    spare.push_back(free_base_ ? PositionsAt(view, Without(FirstRanks(view.proposals.size()), split.anchors))
+                               : std::vector<Position>{});
   }
   std::vector<Probe::Reveal> reveals;
   for (std::size_t i = 0; i < splits.size(); ++i) reveals.push_back({rounds[i].anchors, rounds[i].tests, spare[i]});
@@ -187,28 +201,27 @@ std::vector<Ranks> PuntPlanner::Test(const StepView& view, int level, const std:
       round.kept.push_back(kept);
       if (kept) survivors[i].push_back(splits[i].tests[j]);
     }
-    search.rounds.push_back(round);
-    search.passes.push_back(passes[i]);
+    asked.rounds.push_back(round);
+    asked.passes.push_back(passes[i]);
   }
   return survivors;
 }
 
-Ranks PuntPlanner::Iterative(const StepView& view, Search& search) const {
-  Ranks kept = AllRanks(view);
+Ranks PuntPlanner::Iterative(const StepView& view, Ranks kept, Asked& asked) const {
   const int bits = BitCount(kept.size());
   for (int level = 0; level < bits; ++level) {
     const int bit = msb_first_ ? bits - 1 - level : level;
     Split split;
     for (int rank : kept) ((rank >> bit & 1) == 0 ? split.anchors : split.tests).push_back(rank);
     if (split.anchors.empty() || split.tests.empty()) continue;
-    const Ranks removed = Without(split.tests, Test(view, level, {split}, search).front());
+    const Ranks removed = Without(split.tests, Test(view, level, {split}, asked).front());
     kept = Without(kept, removed);
   }
   return kept;
 }
 
-Ranks PuntPlanner::Recursive(const StepView& view, Search& search) const {
-  std::vector<Ranks> nodes = {AllRanks(view)};
+Ranks PuntPlanner::Recursive(const StepView& view, Ranks candidates, Asked& asked) const {
+  std::vector<Ranks> nodes = {std::move(candidates)};
   for (int level = 0;; ++level) {
     std::vector<Split> splits;
     for (const Ranks& node : nodes) {
@@ -217,7 +230,7 @@ Ranks PuntPlanner::Recursive(const StepView& view, Search& search) const {
       splits.push_back({Ranks(node.begin(), middle), Ranks(middle, node.end())});
     }
     if (splits.empty()) break;
-    const std::vector<Ranks> survivors = Test(view, level, splits, search);
+    const std::vector<Ranks> survivors = Test(view, level, splits, asked);
 
     std::vector<Ranks> next;
     std::size_t split = 0;
@@ -237,8 +250,7 @@ Ranks PuntPlanner::Recursive(const StepView& view, Search& search) const {
   return kept;
 }
 
-Ranks PuntPlanner::Parallel(const StepView& view, Search& search) const {
-  Ranks kept = AllRanks(view);
+Ranks PuntPlanner::Parallel(const StepView& view, Ranks kept, Asked& asked) const {
   const int bits = BitCount(kept.size());
   if (bits == 0) return kept;
   std::vector<Split> splits(static_cast<std::size_t>(bits));
@@ -246,33 +258,46 @@ Ranks PuntPlanner::Parallel(const StepView& view, Search& search) const {
     Split& split = splits[static_cast<std::size_t>(bits - 1 - bit)];
     for (int rank : kept) ((rank >> bit & 1) == 0 ? split.anchors : split.tests).push_back(rank);
   }
-  const std::vector<Ranks> survivors = Test(view, 0, splits, search);
+  const std::vector<Ranks> survivors = Test(view, 0, splits, asked);
   for (std::size_t i = 0; i < splits.size(); ++i) {
-    search.rounds[i].level = static_cast<int>(i);
+    asked.rounds[i].level = static_cast<int>(i);
     kept = Without(kept, Without(splits[i].tests, survivors[i]));
   }
   return kept;
 }
 
-Plan PuntPlanner::Decide(const StepView& view) const {
-  Search search;
-  Ranks kept;
+/// When a search finds nothing, the last test of the iterative form has revealed the best token alone, and serves as
+/// the next base pass. The recursive form may test at every node.
+int PuntPlanner::WorstLoss(std::size_t candidates) const {
+  if (form_ == Form::kRecursive) return static_cast<int>(candidates) - 1;
+  return BitCount(candidates) - (form_ == Form::kIterative && free_base_ ? 1 : 0);
+}
+
+Plan PuntPlanner::Search(const StepView& view, std::size_t candidates) const {
+  Asked asked;
+  Ranks kept = FirstRanks(candidates);
   switch (form_) {
     case Form::kIterative:
-      kept = Iterative(view, search);
+      kept = Iterative(view, std::move(kept), asked);
       break;
     case Form::kRecursive:
-      kept = Recursive(view, search);
+      kept = Recursive(view, std::move(kept), asked);
       break;
     case Form::kParallel:
-      kept = Parallel(view, search);
+      kept = Parallel(view, std::move(kept), asked);
       break;
   }
-  Plan plan{.commit = PositionsAt(view, kept), .rounds = std::move(search.rounds)};
+  Plan plan{.commit = PositionsAt(view, kept), .rounds = std::move(asked.rounds)};
   for (std::size_t i = 0; free_base_ && i < plan.rounds.size(); ++i) {
-    if (plan.rounds[i].anchors == plan.commit) plan.next_base = search.passes[i];
+    if (plan.rounds[i].anchors == plan.commit) plan.next_base = asked.passes[i];
   }
   return plan;
+}
+
+Plan PuntPlanner::Decide(const StepView& view) const {
+  if (!falls_back_) return Search(view, view.proposals.size());
+  const std::size_t candidates = AffordableCandidates(view, [this](std::size_t count) { return WorstLoss(count); });
+  return candidates > 0 ? Search(view, candidates) : CommitWithoutTests(view);
 }
 
 }  // namespace

@@ -64,6 +64,10 @@ class TableProbe : public Probe {
   Influence influence_;
 };
 
+std::string Paper(std::string_view spec) {
+  return std::string(spec) + (spec.find(':') == std::string_view::npos ? ":" : ",") + "fallback=false";
+}
+
 /// A step over m masked positions whose confidence order is a keyed shuffle.
 struct Scene {
   Scene(int m, std::uint64_t seed, Influence influence)
@@ -78,9 +82,10 @@ struct Scene {
               [](const Proposal& a, const Proposal& b) { return a.confidence > b.confidence; });
   }
 
+  /// As the paper has it: a single step has nothing to fall back from.
   Plan Decide(std::string_view spec) {
-    return MakePlanner(spec)->Decide(
-        {.canvas = canvas, .scope = canvas.generated(), .proposals = proposals, .key = {}, .probe = probe});
+    return MakePlanner(Paper(spec))
+        ->Decide({.canvas = canvas, .scope = canvas.generated(), .proposals = proposals, .key = {}, .probe = probe});
   }
 
   std::vector<Position> Ranked() const {
@@ -304,7 +309,7 @@ TEST(Punt, EpsilonFollowsItsSchedule) {
     if (proposal.position >= 4) rest.push_back(proposal);
   }
   auto epsilon_of = [&](std::string_view spec) {
-    return MakePlanner(spec)
+    return MakePlanner(Paper(spec))
         ->Decide({.canvas = scene.canvas,
                   .scope = scene.canvas.generated(),
                   .proposals = rest,

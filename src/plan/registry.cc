@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/suggest.h"
 #include "plan/planner_rows.h"
 
 namespace punt {
@@ -19,7 +20,7 @@ const PlannerRow& FindRow(std::string_view name) {
     if (row.name == name) return row;
     names.push_back(row.name);
   }
-  BadInput("unknown planner '{}'; valid planners: {}", name, fmt::join(names, ", "));
+  BadInput("unknown planner '{}'{}; valid planners: {}", name, DidYouMean(name, names), fmt::join(names, ", "));
 }
 
 /// A spec checked against the table of its planner, and those nested in it against theirs.
@@ -48,6 +49,26 @@ Checked CheckSpec(std::string_view text, int nesting) {
   return {&row, Params(spec, row.params, owner)};
 }
 
+/// The value as it would be written, and what its default would be written as; equal values are equal texts.
+std::pair<std::string, std::string> WrittenValues(const ParamRow& row, const Params& params, const Params& defaults) {
+  const auto write = [&](const Params& from) -> std::string {
+    switch (row.kind) {
+      case ParamKind::kReal:
+        return fmt::format("{}", from.Real(row.key));
+      case ParamKind::kInteger:
+        return fmt::format("{}", from.Integer(row.key));
+      case ParamKind::kBoolean:
+        return from.Boolean(row.key) ? "true" : "false";
+      case ParamKind::kChoice:
+        return from.Choice(row.key);
+      case ParamKind::kSpec:
+        return fmt::format("({})", ShortPlannerSpec(from.Nested(row.key)));
+    }
+    throw std::logic_error("ParamKind");
+  };
+  return {write(params), write(defaults)};
+}
+
 }  // namespace
 
 std::span<const PlannerRow> Planners() {
@@ -68,6 +89,20 @@ std::string CanonicalPlannerSpec(std::string_view spec) {
   const Checked checked = CheckSpec(spec, 0);
   checked.row->make(checked.params);  // some values are refused only in combination
   return checked.params.Canonical();
+}
+
+std::string ShortPlannerSpec(std::string_view spec) {
+  const Checked checked = CheckSpec(spec, 0);
+  const Params defaults({std::string(checked.row->name), {}}, checked.row->params, checked.row->name);
+  std::string text(checked.row->name);
+  char separator = ':';
+  for (const ParamRow& row : checked.row->params) {
+    const auto [value, usual] = WrittenValues(row, checked.params, defaults);
+    if (value == usual) continue;
+    text += fmt::format("{}{}={}", separator, row.key, value);
+    separator = ',';
+  }
+  return text;
 }
 
 }  // namespace punt

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "plan/testing.h"
@@ -80,6 +82,40 @@ TEST(Registry, CanonicalIsAFixedPoint) {
     const std::string canonical = CanonicalPlannerSpec(row.name);
     EXPECT_EQ(CanonicalPlannerSpec(canonical), canonical);
     for (const ParamRow& param : row.params) EXPECT_NE(canonical.find(param.key), std::string::npos);
+  }
+}
+
+TEST(Registry, ShortSaysOnlyWhatDiffersFromTheDefaults) {
+  EXPECT_EQ(ShortPlannerSpec("punt"), "punt");
+  EXPECT_EQ(ShortPlannerSpec(CanonicalPlannerSpec("punt")), "punt");
+  EXPECT_EQ(ShortPlannerSpec("top-k:k=1"), "top-k");
+  EXPECT_EQ(ShortPlannerSpec("entropy-bound:unit=bits,gamma=0.10"), "entropy-bound:unit=bits");
+  EXPECT_EQ(ShortPlannerSpec("hybrid:first=(top-k:k=1)"), "hybrid");
+  EXPECT_EQ(ShortPlannerSpec("spacing:planner=(top-k:k=2)"), "spacing:planner=(top-k:k=2)");
+  EXPECT_THROW(ShortPlannerSpec("top-k:k=0"), Error);
+  EXPECT_THROW(ShortPlannerSpec("nobody"), Error);
+}
+
+// What is left out is what is there without being said: short and long specs are the same planner.
+TEST(Registry, ShortAndCanonicalSpecsSayTheSame) {
+  for (const PlannerRow& row : Planners()) {
+    EXPECT_EQ(ShortPlannerSpec(CanonicalPlannerSpec(row.name)), row.name);
+    for (const ParamRow& param : row.params) {
+      std::vector<std::string> values;
+      if (param.kind == ParamKind::kReal) values = {fmt::format("{}", param.min), "0.3"};
+      if (param.kind == ParamKind::kInteger) values = {fmt::format("{}", param.min + 1)};
+      if (param.kind == ParamKind::kBoolean) values = {"true", "false"};
+      if (param.kind == ParamKind::kSpec) values = {"(halton)", "(spacing:planner=(random),gap=3)"};
+      for (std::string_view choice : param.choices) values.emplace_back(choice);
+      for (const std::string& value : values) {
+        const std::string spec = fmt::format("{}:{}={}", row.name, param.key, value);
+        if (!WhyRefused(spec).empty()) continue;  // some values are refused only in combination
+        const std::string written = ShortPlannerSpec(spec);
+        EXPECT_EQ(CanonicalPlannerSpec(written), CanonicalPlannerSpec(spec));
+        EXPECT_EQ(ShortPlannerSpec(written), written);
+        EXPECT_LE(written.size(), CanonicalPlannerSpec(spec).size());
+      }
+    }
   }
 }
 

@@ -119,7 +119,8 @@ class HandMadeStep {
                                       .shadows = shadows,
                                       .attention = attention,
                                       .key = key,
-                                      .probe = probe});
+                                      .probe = probe,
+                                      .past = past});
     CheckPlan(plan, proposals);
     return plan;
   }
@@ -137,6 +138,9 @@ class HandMadeStep {
   void Apply(const Plan& plan) {
     for (Position position : plan.remask) canvas.Remask(position);
     for (Position position : plan.commit) Fill(position, static_cast<int>(key.step), at(position).token_prob);
+    past.push_back({.committed = static_cast<int>(plan.commit.size()),
+                    .tests = static_cast<int>(plan.rounds.size()),
+                    .serves_next_step = plan.next_base != nullptr});
     ++key.step;
     ++scope_step;
   }
@@ -162,6 +166,7 @@ class HandMadeStep {
   int scope_step = 0;
   StreamKey key;
   ScriptedProbe probe;
+  std::vector<PastStep> past;
   std::vector<ShadowProb> shadows;
   std::vector<float> attention;  // [L x L]
 

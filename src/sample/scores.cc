@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/suggest.h"
 #include "punt/random.h"
 #include "punt/score.h"
 
@@ -83,7 +84,7 @@ std::shared_ptr<const Score> MakeScore(std::string_view text) {
     if (row.name == spec.name) return row.make(Params(spec, row.params, fmt::format("score {}", row.name)));
     names.push_back(row.name);
   }
-  BadInput("unknown score '{}'; valid scores: {}", spec.name, fmt::join(names, ", "));
+  BadInput("unknown score '{}'{}; valid scores: {}", spec.name, DidYouMean(spec.name, names), fmt::join(names, ", "));
 }
 
 }  // namespace punt

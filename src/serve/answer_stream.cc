@@ -17,6 +17,8 @@ constexpr std::chrono::seconds kSign{10};  // a comment tells clients and proxie
 
 std::string Data(const std::string& json) { return "data: " + json + "\n\n"; }
 
+ApiError ShuttingDown() { return ApiError(503, "shutting_down", "the server shut down before the answer was whole"); }
+
 }  // namespace
 
 AnswerStream::AnswerStream(std::unique_ptr<Completion> completion, AnswerHead head, const CompletionRequest& request,
@@ -26,13 +28,20 @@ AnswerStream::AnswerStream(std::unique_ptr<Completion> completion, AnswerHead he
       include_usage_(request.include_usage),
       kind_(request.stream_kind),
       metrics_(metrics),
-      ending_(ending) {}
+      ending_(ending) {
+  head_.ignored = request.ignored;
+}
+
+bool AnswerStream::IsCut(const ChoiceResult& result) const {
+  return is_shut_down_ && result.run.stop == StopReason::kCancelled && result.text.finish_reason != "stop";
+}
 
 double AnswerStream::Seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
 void AnswerStream::CheckEnding(const std::function<bool()>& is_gone) {
   if (!is_out_of_time_ && (Clock::now() >= ending_.deadline || *ending_.must_end)) {
     is_out_of_time_ = true;
+    is_shut_down_ = *ending_.must_end;
     completion_->Cancel();
   }
   if (is_gone() || completion_->is_overfull()) {
@@ -53,6 +62,7 @@ std::string AnswerStream::Whole() const {
   if (is_given_up_) throw ApiError(499, "client_gone", "the client has gone");
   for (const auto& result : completion_->results()) {
     if (!result) throw ApiError(503, "out_of_time", "the request ended before its turn came");
+    if (IsCut(*result)) throw ShuttingDown();
   }
   metrics_.request_seconds.Add(Seconds());
   return AnswerJson(head_, *completion_, Seconds());
@@ -93,6 +103,7 @@ std::string AnswerStream::End(const StreamPart& part) {
   if (head_.chat && begun_.insert(part.choice).second) bytes += Data(RoleChunk(head_, part.choice));
   const std::optional<ChoiceResult>& result = completion_->results()[static_cast<std::size_t>(part.choice)];
   if (!result) return bytes + Data(ApiError(503, "out_of_time", "the request ended before its turn came").Json());
+  if (IsCut(*result)) return bytes + Data(ShuttingDown().Json());
   if (kind_ == StreamKind::kSnapshots) {
     bytes += Data(SnapshotChunk(head_, {.choice = part.choice, .text = result->text.text, .progress = 1}));
   }
@@ -107,11 +118,13 @@ std::string AnswerStream::Tail() {
 
 nlohmann::ordered_json AnswerStream::LogFields() const {
   const Usage usage = completion_->usage();
-  return {{"id", head_.id},
-          {"nfe", usage.nfe()},
-          {"steps", usage.steps},
-          {"tokens", usage.completion_tokens},
-          {"complete", is_done_ && !is_given_up_ && !is_out_of_time_}};
+  nlohmann::ordered_json fields = {{"id", head_.id},
+                                   {"nfe", usage.nfe()},
+                                   {"steps", usage.steps},
+                                   {"tokens", usage.completion_tokens},
+                                   {"complete", is_done_ && !is_given_up_ && !is_out_of_time_}};
+  if (!head_.ignored.empty()) fields["ignored"] = head_.ignored;
+  return fields;
 }
 
 }  // namespace punt

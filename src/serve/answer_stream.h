@@ -50,6 +50,7 @@ class AnswerStream {
   std::string End(const StreamPart& part);
   std::string Tail();
   double Seconds() const;
+  bool IsCut(const ChoiceResult& result) const;
 
   std::unique_ptr<Completion> completion_;
   AnswerHead head_;
@@ -64,6 +65,7 @@ class AnswerStream {
   bool is_done_ = false;
   bool is_given_up_ = false;
   bool is_out_of_time_ = false;
+  bool is_shut_down_ = false;  // that is why
 };
 
 }  // namespace punt

@@ -9,38 +9,20 @@
 #include "base/check.h"
 #include "generate/misfit.h"
 #include "generate/trace_pieces.h"
-#include "model/canvas_text.h"
 #include "punt/planner.h"
 #include "punt/trace.h"
 #include "serve/api_error.h"
+#include "serve/input_error.h"
 
 namespace punt {
 namespace {
 
 constexpr std::size_t kMostWaitingBytes = 8 << 20;
 
-/// Errors about input, told with the field of the request that they are about.
-template <typename Action>
-auto InField(const char* field, const Action& action) {
-  try {
-    return action();
-  } catch (const Error& error) {
-    throw ApiError(error.code() == ErrorCode::kBadInput ? 400 : 500, "invalid_value", error.what(), field);
-  }
-}
-
-std::uint64_t RandomSeed() {
+/// Below 2^53: JavaScript and others read numbers as floats, and must be able to ask for the same again.
+RequestSeed DrawSeed() {
   std::random_device device;
-  return (static_cast<std::uint64_t>(device()) << 32) | device();
-}
-
-std::vector<Token> PromptTokens(const Model& model, const CompletionRequest& request) {
-  if (request.chat) {
-    return InField("messages", [&] { return ChatTokens(request.messages, "use /v1/completions", model); });
-  }
-  std::vector<Token> tokens = model.tokenizer->Prefix();
-  InField("prompt", [&] { AppendText(request.prompt, "the prompt", model, tokens); });
-  return tokens;
+  return {.bits = ((static_cast<std::uint64_t>(device()) << 32) | device()) >> 11};
 }
 
 }  // namespace
@@ -48,11 +30,12 @@ std::vector<Token> PromptTokens(const Model& model, const CompletionRequest& req
 /// Passes on what a choice's run does, in the way the stream wants it.
 class Completion::Watcher : public Observer {
  public:
-  Watcher(Completion& owner, int choice)
+  Watcher(Completion& owner, int choice, const PromptCanvas& canvas)
       : owner_(owner),
         choice_(choice),
-        text_(owner.model_, owner.place_, owner.request_.stop),
-        tokens_(owner.canvas_),
+        masks_(canvas.masks),
+        text_(owner.model_, canvas.place, owner.request_.stop),
+        tokens_(canvas.tokens),
         annotator_(*owner.model_.tokenizer, lines_) {
     lines_.watcher = this;
     for (const PlannerRow& row : Planners()) {
@@ -98,7 +81,7 @@ class Completion::Watcher : public Observer {
       tokens_[static_cast<std::size_t>(commit.positions[i])] = commit.tokens[i];
     }
     filled_ += static_cast<double>(commit.positions.size()) - static_cast<double>(commit.remasked.size());
-    const double progress = filled_ / static_cast<double>(owner_.place_.end - owner_.place_.begin);
+    const double progress = filled_ / static_cast<double>(masks_);
     if (may_take_back_ && owner_.request_.stream_kind == StreamKind::kSettled) return;
     if (owner_.request_.stream && owner_.request_.stream_kind == StreamKind::kSnapshots) {
       owner_.Put({.choice = choice_, .text = text_.Snapshot(tokens_), .progress = progress});
@@ -115,6 +98,7 @@ class Completion::Watcher : public Observer {
 
   Completion& owner_;
   int choice_;
+  std::size_t masks_;
   GrowingText text_;
   std::vector<Token> tokens_;
   Lines lines_;
@@ -126,37 +110,33 @@ class Completion::Watcher : public Observer {
 Completion::Completion(const Model& model, Scheduler& scheduler, Metrics& metrics, const CompletionRequest& request,
                        const std::string& client)
     : model_(model), metrics_(metrics), request_(request), planner_(CanonicalPlannerSpec(request.planner)) {
-  const DenoiserInfo& info = model.denoiser->info();
-  canvas_ = PromptTokens(model, request);
-  std::vector<Token> behind;
-  if (request.suffix) InField("suffix", [&] { AppendText(*request.suffix, "the suffix", model, behind); });
-  if (!request.chat) {
-    const std::vector<Token> suffix = model.tokenizer->Suffix();
-    behind.insert(behind.end(), suffix.begin(), suffix.end());
+  canvases_ = BuildCanvases(request, model);
+  MakeRecipeFor(model.denoiser->info());
+  std::vector<Scheduler::Demand> demands;
+  for (const PromptCanvas& canvas : canvases_) {
+    const Scheduler::Demand demand{.client = client,
+                                   .rows = static_cast<std::int64_t>(canvas.tokens.size()),
+                                   .banned_tokens = BannedTokens(recipe_.eos, model.denoiser->info())};
+    demands.insert(demands.end(), static_cast<std::size_t>(request.choices), demand);
   }
-  const std::size_t given = canvas_.size() + behind.size();
-  const std::int64_t wanted = request.max_tokens.value_or(std::max<std::int64_t>(DefaultLength(model, given), 1));
-  InField("max_tokens", [&] { RequireFit(given, wanted, model); });
-  place_ = {.begin = canvas_.size(),
-            .end = canvas_.size() + static_cast<std::size_t>(wanted),
-            .goes_on = !request.chat && canvas_.size() > model.tokenizer->Prefix().size()};
-  canvas_.resize(place_.end, info.mask_token);
-  canvas_.insert(canvas_.end(), behind.begin(), behind.end());
-  recipe_ = InField("diffusion", [&] { return MakeRecipe(request.planner, request.score, request.proposal, info); });
-  recipe_.eos = ParseEosPolicy(request.eos);
-  recipe_.cache = ParseCachePolicy(request.cache);
-  recipe_.window = request.window;
-  recipe_.max_nfe = request.max_nfe;
-  recipe_.seed = request.seed ? *request.seed : RandomSeed();
-  if (const auto misfit = FindMisfit(recipe_, Canvas(canvas_, info.mask_token, info.vocab_size), info)) {
+  StartThreads(scheduler.Admit(demands));
+  metrics.prompt_tokens += usage().prompt_tokens;
+}
+
+void Completion::MakeRecipeFor(const DenoiserInfo& info) {
+  recipe_ = InField("diffusion", [&] { return MakeRecipe(request_.planner, request_.score, request_.proposal, info); });
+  recipe_.eos = ParseEosPolicy(request_.eos);
+  recipe_.cache = ParseCachePolicy(request_.cache);
+  recipe_.window = request_.window;
+  recipe_.max_nfe = request_.max_nfe;
+  seed_ = request_.seed ? *request_.seed : DrawSeed();
+  recipe_.seed = seed_.bits;
+  for (const PromptCanvas& canvas : canvases_) {
+    const auto misfit = FindMisfit(recipe_, Canvas(canvas.tokens, info.mask_token, info.vocab_size), info);
+    if (!misfit) continue;
     const std::string field = misfit->setting == "length" ? "max_tokens" : "diffusion." + misfit->setting;
     throw ApiError(400, "invalid_value", fmt::format("{}: {}", field, misfit->message), field);
   }
-  const Scheduler::Demand demand{.client = client,
-                                 .rows = static_cast<std::int64_t>(canvas_.size()),
-                                 .banned_tokens = BannedTokens(recipe_.eos, info)};
-  StartThreads(scheduler.Admit(std::vector(static_cast<std::size_t>(request.choices), demand)));
-  metrics.prompt_tokens += usage().prompt_tokens;
 }
 
 Completion::~Completion() {
@@ -189,10 +169,11 @@ void Completion::StartThreads(std::vector<std::unique_ptr<Scheduler::Slot>> slot
 
 ChoiceResult Completion::Run(std::size_t choice, DenoiserSession& session) {
   const DenoiserInfo& info = model_.denoiser->info();
-  Watcher watcher(*this, static_cast<int>(choice));
+  const PromptCanvas& canvas = canvas_of(choice);
+  Watcher watcher(*this, static_cast<int>(choice), canvas);
   Recipe recipe = recipe_;
-  recipe.sample = choice;
-  GenerateResult run = punt::Generate(session, Canvas(canvas_, info.mask_token, info.vocab_size), recipe,
+  recipe.sample = canvas.first_sample + choice % static_cast<std::size_t>(request_.choices);
+  GenerateResult run = punt::Generate(session, Canvas(canvas.tokens, info.mask_token, info.vocab_size), recipe,
                                       {.observer = &watcher,
                                        .cancel = &cancels_[choice],
                                        .model_name = model_.name,
@@ -271,11 +252,13 @@ bool Completion::is_overfull() {
 }
 
 Usage Completion::usage() const {
-  Usage usage{.prompt_tokens = static_cast<std::int64_t>(canvas_.size() - (place_.end - place_.begin))};
+  Usage usage;
+  for (const PromptCanvas& canvas : canvases_) usage.prompt_tokens += static_cast<std::int64_t>(canvas.given());
   std::lock_guard lock(mutex_);
   for (const std::optional<ChoiceResult>& result : results_) {
     if (!result) continue;
-    usage.completion_tokens += result->text.tokens;
+    // The text of an infill tells what was given too.
+    usage.completion_tokens += request_.infill.empty() ? result->text.tokens : result->run.committed;
     usage.base_passes += result->run.counters.base_passes;
     usage.test_passes += result->run.counters.test_passes;
     usage.steps += result->run.steps;

@@ -1,4 +1,5 @@
-// One request at work: a thread per choice generates, the connection's thread takes what there is to send.
+// One request at work: a thread per choice generates, the connection's thread takes what there is to send. Choice j of
+// prompt i has number i * n + j.
 #pragma once
 
 #include <atomic>
@@ -17,6 +18,7 @@
 #include "serve/completion_request.h"
 #include "serve/growing_text.h"
 #include "serve/metrics.h"
+#include "serve/prompt_canvas.h"
 #include "serve/scheduler.h"
 
 namespace punt {
@@ -70,11 +72,16 @@ class Completion {
   /// Of all choices, once done.
   const std::vector<std::optional<ChoiceResult>>& results() const { return results_; }
   Usage usage() const;
-  std::uint64_t seed() const { return recipe_.seed; }
+  const RequestSeed& seed() const { return seed_; }
 
  private:
   class Watcher;
 
+  /// Of a choice.
+  const PromptCanvas& canvas_of(std::size_t choice) const {
+    return canvases_[choice / static_cast<std::size_t>(request_.choices)];
+  }
+  void MakeRecipeFor(const DenoiserInfo& info);
   void StartThreads(std::vector<std::unique_ptr<Scheduler::Slot>> slots);
   void Generate(std::size_t choice, std::unique_ptr<Scheduler::Slot> slot);
   ChoiceResult Run(std::size_t choice, DenoiserSession& session);
@@ -84,8 +91,8 @@ class Completion {
   const Model& model_;
   Metrics& metrics_;
   CompletionRequest request_;
-  std::vector<Token> canvas_;
-  TextPlace place_;
+  std::vector<PromptCanvas> canvases_;  // a prompt each
+  RequestSeed seed_;
   Recipe recipe_;
   std::string planner_;
   std::unique_ptr<std::atomic<bool>[]> cancels_;  // a choice each

@@ -33,6 +33,15 @@ Json ChunkOf(const AnswerHead& head, int choice, Json delta, const Json& finish_
   return object;
 }
 
+Json SeedJson(const RequestSeed& seed) {
+  return seed.is_negative ? Json(static_cast<std::int64_t>(seed.bits)) : Json(seed.bits);
+}
+
+/// What was asked for and not looked at.
+void AddIgnored(const AnswerHead& head, Json& object) {
+  if (!head.ignored.empty()) object["ignored"] = head.ignored;
+}
+
 Json UsageJson(const Completion& completion, double seconds) {
   const Usage usage = completion.usage();
   const double nfe = static_cast<double>(usage.nfe());
@@ -47,7 +56,7 @@ Json UsageJson(const Completion& completion, double seconds) {
           {"steps", usage.steps},
           {"tokens_per_forward", nfe == 0 ? 0.0 : static_cast<double>(committed) / nfe},
           {"seconds", seconds},
-          {"seed", completion.seed()}};
+          {"seed", SeedJson(completion.seed())}};
 }
 
 }  // namespace
@@ -58,7 +67,8 @@ AnswerHead NewAnswer(bool chat, const std::string& model) {
   return {.id = fmt::format("{}-{:08x}{:08x}{:08x}", chat ? "chatcmpl" : "cmpl", device(), device(), device()),
           .created = std::chrono::duration_cast<std::chrono::seconds>(now).count(),
           .model = model,
-          .chat = chat};
+          .chat = chat,
+          .ignored = {}};
 }
 
 std::string AnswerJson(const AnswerHead& head, const Completion& completion, double seconds) {
@@ -77,6 +87,7 @@ std::string AnswerJson(const AnswerHead& head, const Completion& completion, dou
     object["choices"].push_back(std::move(entry));
   }
   object["usage"] = UsageJson(completion, seconds);
+  AddIgnored(head, object);
   return Dump(object);
 }
 
@@ -101,7 +112,9 @@ std::string EventChunk(const AnswerHead& head, const StreamPart& part) {
 }
 
 std::string EndChunk(const AnswerHead& head, int choice, const std::string& finish_reason) {
-  return Dump(ChunkOf(head, choice, Json::object(), finish_reason));
+  Json object = ChunkOf(head, choice, Json::object(), finish_reason);
+  AddIgnored(head, object);
+  return Dump(object);
 }
 
 std::string UsageChunk(const AnswerHead& head, const Completion& completion, double seconds) {

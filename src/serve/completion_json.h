@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "serve/completion.h"
 
@@ -14,6 +15,7 @@ struct AnswerHead {
   std::int64_t created = 0;
   std::string model;
   bool chat = false;
+  std::vector<std::string> ignored;  // settings that are not known, told at the end
 };
 
 AnswerHead NewAnswer(bool chat, const std::string& model);

@@ -9,6 +9,8 @@
 
 #include "punt/sampler.h"
 #include "punt/tokenizer.h"
+#include "punt/types.h"
+#include "serve/chat_form.h"
 
 namespace punt {
 
@@ -19,36 +21,65 @@ namespace punt {
 enum class StreamKind { kSettled, kSnapshots, kEvents };
 
 struct RequestLimits {
-  std::int64_t max_tokens = 4096;  // positions to generate
-  std::int64_t max_choices = 16;
-  std::int64_t max_nfe = 0;  // forward passes of a choice; 0: no limit
+  std::int64_t max_tokens = 4096;  // positions to generate; who asks for more gets so many
+  std::int64_t max_choices = 16;   // of a prompt
+  std::int64_t max_prompts = 64;
+  std::int64_t max_sequences = 256;  // prompts times choices
+  std::int64_t max_nfe = 0;          // forward passes of a choice; 0: no limit
+};
+
+/// What a text goes on from.
+struct Prompt {
+  std::string text;
+  std::optional<std::vector<Token>> tokens = std::nullopt;  // if there, instead of the text, with nothing put before it
+
+  friend bool operator==(const Prompt&, const Prompt&) = default;
+};
+
+/// A stretch of a canvas: a given text, or positions to fill.
+struct CanvasPart {
+  std::string text;
+  std::int64_t masks = 0;  // 0: it is a text
+
+  friend bool operator==(const CanvasPart&, const CanvasPart&) = default;
+};
+
+/// A seed is 64 bits; negative numbers are taken for their complement, and told as they were given.
+struct RequestSeed {
+  std::uint64_t bits = 0;
+  bool is_negative = false;
 };
 
 struct CompletionRequest {
   bool chat = false;
-  std::vector<ChatMessage> messages;  // of a chat
-  std::string prompt;                 // otherwise
-  std::optional<std::string> suffix;  // what follows the text to generate
-  std::optional<std::int64_t> max_tokens;
+  std::vector<ChatMessage> messages = {};    // of a chat
+  ChatForm chat_form = ChatForm::kModel;     // the server's, not read from the request
+  std::vector<Prompt> prompts = {Prompt{}};  // otherwise; at least one
+  std::optional<std::string> suffix;         // what follows the text to generate
+  std::optional<std::int64_t> max_tokens;    // positions to generate, if they fit; none: as many as is usual
+  std::int64_t token_limit = INT64_MAX;      // and never more than these
   ProposalOptions proposal;
   std::vector<std::string> stop;
-  std::optional<std::uint64_t> seed;
-  int choices = 1;
+  std::optional<RequestSeed> seed;
+  int choices = 1;  // of each prompt
   bool stream = false;
   bool include_usage = false;
   StreamKind stream_kind = StreamKind::kSettled;
 
   // The object `diffusion`.
+  std::vector<CanvasPart> infill;  // not empty: the whole canvas, instead of prompts, suffix and max_tokens
   std::string planner = "punt";
   std::string score;  // empty: the model's own
   std::string eos = "none";
   std::string cache = "none";
   int window = 0;
   std::int64_t max_nfe = 0;  // 0: no limit
+
+  std::vector<std::string> ignored;  // settings that are not known
 };
 
-/// Throws ApiError (400) naming the field. Fields of OpenAI's that make no difference here are ignored; those that
-/// would (tools, logprobs, ...) are refused, as is anything unknown inside `diffusion`.
+/// Throws ApiError (400) naming the field. What becomes of which setting: request_settings.h. Anything unknown inside
+/// `diffusion` is refused.
 CompletionRequest ParseCompletion(std::string_view body, bool chat, const RequestLimits& limits,
                                   std::string_view default_planner = "punt");
 

@@ -11,7 +11,7 @@ namespace punt {
 namespace {
 
 CompletionRequest Parse(const std::string& body, bool chat = false) {
-  return ParseCompletion(body, chat, {.max_tokens = 100, .max_choices = 4});
+  return ParseCompletion(body, chat, {.max_tokens = 100, .max_choices = 4, .max_prompts = 3, .max_sequences = 8});
 }
 
 /// The field that is refused; "?" without one, "" when nothing is.
@@ -32,17 +32,17 @@ TEST(CompletionRequest, TakesWhatOpenAisClientsSend) {
   const CompletionRequest request = Parse(R"({"model": "any", "prompt": "one", "suffix": "two", "max_tokens": 7,
     "temperature": 0.5, "top_p": 0.9, "stop": "x", "seed": -1, "n": 3, "stream": true, "user": "somebody",
     "stream_options": {"include_usage": true}, "presence_penalty": 0, "logprobs": null, "tools": []})");
-  EXPECT_EQ(request.prompt, "one");
+  EXPECT_EQ(request.prompts, std::vector<Prompt>{{.text = "one"}});
   EXPECT_EQ(request.suffix, "two");
   EXPECT_EQ(request.max_tokens, 7);
   EXPECT_EQ(request.proposal.temperature, 0.5);
   EXPECT_EQ(request.proposal.top_p, 0.9);
   EXPECT_EQ(request.stop, std::vector<std::string>{"x"});
-  EXPECT_EQ(request.seed, ~std::uint64_t{0});
+  EXPECT_EQ(request.seed->bits, ~std::uint64_t{0});
+  EXPECT_TRUE(request.ignored.empty());
   EXPECT_EQ(request.choices, 3);
   EXPECT_TRUE(request.stream && request.include_usage);
   EXPECT_EQ(request.stream_kind, StreamKind::kSettled);
-  EXPECT_EQ(Parse(R"({"prompt": ["one"], "max_tokens": 5, "max_completion_tokens": 6})").max_tokens, 6);
 }
 
 TEST(CompletionRequest, DefaultsAreOpenAis) {
@@ -54,13 +54,96 @@ TEST(CompletionRequest, DefaultsAreOpenAis) {
   EXPECT_EQ(request.planner, "punt");
 }
 
-TEST(CompletionRequest, MessagesMayHaveParts) {
-  const CompletionRequest request = Parse(R"({"messages": [{"role": "developer", "content": "be"},
-    {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}]})",
-                                          true);
-  ASSERT_EQ(request.messages.size(), 2u);
-  EXPECT_EQ(request.messages[0].role, "system");
-  EXPECT_EQ(request.messages[1].content, "ab");
+TEST(CompletionRequest, PromptsAreTextsOrTokensOrListsOfThem) {
+  const auto prompts = [](const std::string& value) { return Parse(R"({"prompt": )" + value + "}").prompts; };
+  using List = std::vector<Prompt>;
+  EXPECT_EQ(prompts("null"), List{Prompt{}});
+  EXPECT_EQ(prompts(R"("")"), List{Prompt{}});
+  EXPECT_EQ(prompts(R"(["one"])"), List{{.text = "one"}});
+  EXPECT_EQ(prompts(R"(["one", "two"])"), (List{{.text = "one"}, {.text = "two"}}));
+  EXPECT_EQ(prompts("[1, 2.0, 3]"), (List{{.tokens = {{1, 2, 3}}}}));
+  EXPECT_EQ(prompts("[[1], [2, 3]]"), (List{{.tokens = {{1}}}, {.tokens = {{2, 3}}}}));
+  EXPECT_EQ(prompts(R"(["one", [2]])"), (List{{.text = "one"}, {.tokens = {{2}}}}));
+}
+
+TEST(CompletionRequest, LengthsAreCutAndNotRefused) {
+  const auto length = [](const std::string& value) { return Parse(R"({"max_tokens": )" + value + "}").max_tokens; };
+  EXPECT_EQ(length("null"), std::nullopt);
+  EXPECT_EQ(length("7"), 7);
+  EXPECT_EQ(length("7.0"), 7);
+  for (const char* large : {"100", "101", "-1", "1e6", "1e300", "9223372036854775807", "18446744073709551615",
+                            "1000000000000000000000000"}) {
+    EXPECT_EQ(length(large), 100) << large;
+  }
+  EXPECT_EQ(Parse(R"({"max_tokens": 5, "max_completion_tokens": 6})").max_tokens, 6);
+}
+
+/// Lua, PHP, R and others have no other numbers than floats.
+TEST(CompletionRequest, WholeNumbersMayBeWrittenAsFloats) {
+  const CompletionRequest request = Parse(R"({"n": 2.0, "seed": 3.0, "max_tokens": 4.0, "top_k": 5.0,
+    "diffusion": {"window": 6.0, "max_nfe": 7e0}})");
+  EXPECT_EQ(request.choices, 2);
+  EXPECT_EQ(request.seed->bits, 3u);
+  EXPECT_EQ(request.max_tokens, 4);
+  EXPECT_EQ(request.proposal.top_k, 5);
+  EXPECT_EQ(request.window, 6);
+  EXPECT_EQ(request.max_nfe, 7);
+  for (const char* field : {"n", "seed", "max_tokens", "top_k"}) {
+    for (const char* value : {"1.5", "\"1\"", "true", "[1]"}) {
+      EXPECT_EQ(Refused(std::string(R"({")") + field + "\": " + value + "}"), field);
+    }
+  }
+}
+
+TEST(CompletionRequest, SeedsAreWholeNumbersOf64Bits) {
+  const auto bits = [](const std::string& value) { return Parse(R"({"seed": )" + value + "}").seed->bits; };
+  EXPECT_EQ(bits("0"), 0u);
+  EXPECT_EQ(bits("18446744073709551615"), ~std::uint64_t{0});
+  EXPECT_EQ(bits("9223372036854775808"), std::uint64_t{1} << 63);
+  EXPECT_EQ(bits("-1"), ~std::uint64_t{0});
+  EXPECT_EQ(bits("-9223372036854775808"), std::uint64_t{1} << 63);
+  EXPECT_EQ(bits("9007199254740992.0"), std::uint64_t{1} << 53);
+  for (const char* wrong : {"18446744073709551616", "-9223372036854775809", "1e300", "1e19", "0.5", "\"1\""}) {
+    EXPECT_EQ(Refused(std::string(R"({"seed": )") + wrong + "}"), "seed") << wrong;
+  }
+}
+
+TEST(CompletionRequest, TopKStandsInEitherPlace) {
+  EXPECT_EQ(Parse(R"({"top_k": 7})").proposal.top_k, 7);
+  EXPECT_EQ(Parse(R"({"top_k": -1})").proposal.top_k, 0);
+  EXPECT_EQ(Parse(R"({"top_k": 7, "diffusion": {"top_k": 7}})").proposal.top_k, 7);
+  EXPECT_EQ(Refused(R"({"top_k": 7, "diffusion": {"top_k": 8}})"), "diffusion.top_k");
+}
+
+TEST(CompletionRequest, WhatIsNoJsonIsSaid) {
+  const auto said = [](const std::string& body) -> std::string {
+    try {
+      Parse(body);
+    } catch (const ApiError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(said(R"({"temperature": NaN})"), "NaN is not JSON");
+  EXPECT_EQ(said(R"({"temperature": -Infinity})"), "Infinity is not JSON");
+  EXPECT_EQ(said(R"({"NaN": Name})"), "the body is not valid JSON in UTF-8 (at byte 9)");
+  EXPECT_EQ(said(""), "the body is not valid JSON in UTF-8 (at byte 1)");
+}
+
+/// A client's text comes back in an error, but not a hundred kilobytes of it.
+TEST(CompletionRequest, ErrorsAreShort) {
+  const std::string lot(100'000, 'x');
+  for (const std::string& body :
+       {R"({"diffusion": {"planner": ")" + lot + R"("}})", R"({"diffusion": {"score": ")" + lot + R"("}})",
+        R"({"diffusion": {"eos": ")" + lot + R"("}})", R"({"diffusion": {")" + lot + R"(": 1}})",
+        R"({"guided_)" + lot + R"(": 1})", R"({"response_format": {"type": ")" + lot + R"("}})"}) {
+    try {
+      Parse(body);
+      FAIL() << body.substr(0, 40);
+    } catch (const ApiError& error) {
+      EXPECT_LT(error.Json().size(), 1000u) << body.substr(0, 40);
+    }
+  }
 }
 
 TEST(CompletionRequest, TheSettingsOfDiffusion) {
@@ -77,6 +160,23 @@ TEST(CompletionRequest, TheSettingsOfDiffusion) {
 }
 
 /// One that is parsed without trouble may be too deep to be copied, by recursion, on the stack of a thread.
+TEST(CompletionRequest, AnInfillIsTextsAndNumbersOfPositions) {
+  const auto request = ParseCompletion(R"({"diffusion": {"infill": ["ab", 3, "c", 2.0]}})", false, {});
+  const std::vector<CanvasPart> parts = {{.text = "ab"}, {.masks = 3}, {.text = "c"}, {.masks = 2}};
+  EXPECT_EQ(request.infill, parts);
+  for (const char* wrong : {R"("ab")", "[]", R"(["ab"])", "{}", "3"}) {
+    EXPECT_EQ(Refused(std::string(R"({"diffusion": {"infill": )") + wrong + "}}"), "diffusion.infill") << wrong;
+  }
+  for (const char* wrong : {"0", "-1", "1.5", "true", "null", "[]", R"("")"}) {
+    EXPECT_EQ(Refused(std::string(R"({"diffusion": {"infill": [1, )") + wrong + "]}}"), "diffusion.infill[1]") << wrong;
+  }
+  for (const char* other : {R"("prompt": "a")", R"("suffix": "a")", R"("max_tokens": 4)"}) {
+    EXPECT_EQ(Refused(std::string("{") + other + R"(, "diffusion": {"infill": [1]}})"), "diffusion.infill") << other;
+  }
+  EXPECT_EQ(Refused(R"({"messages": [{"role": "user", "content": "a"}], "diffusion": {"infill": [1]}})", true),
+            "diffusion.infill");
+}
+
 TEST(CompletionRequest, DepthIsLimited) {
   const auto nested = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
   for (std::size_t depth : {std::size_t{65}, std::size_t{400'000}}) {
@@ -94,12 +194,21 @@ TEST(CompletionRequest, NamesTheFieldThatIsWrong) {
   EXPECT_EQ(Refused("\"\xff\""), "?");
   const std::pair<const char*, const char*> wrong[] = {
       {R"({"prompt": 5})", "prompt"},
-      {R"({"prompt": ["a", "b"]})", "prompt"},
+      {R"({"prompt": []})", "prompt"},
+      {R"({"prompt": {}})", "prompt"},
+      {R"({"prompt": [1, -2]})", "prompt"},
+      {R"({"prompt": [1, 2.5]})", "prompt"},
+      {R"({"prompt": [1, 4294967296]})", "prompt"},
+      {R"({"prompt": ["a", 1]})", "prompt[1]"},
+      {R"({"prompt": [[1], []]})", "prompt[1]"},
+      {R"({"prompt": [["a"]]})", "prompt[0]"},
+      {R"({"prompt": ["a", "b", "c", "d"]})", "prompt"},
+      {R"({"prompt": ["a", "b", "c"], "n": 3})", "prompt"},
       {R"({"suffix": 5})", "suffix"},
       {R"({"max_tokens": 0})", "max_tokens"},
-      {R"({"max_tokens": 101})", "max_tokens"},
+      {R"({"max_tokens": -2})", "max_tokens"},
+      {R"({"max_completion_tokens": 0})", "max_completion_tokens"},
       {R"({"max_tokens": 1.5})", "max_tokens"},
-      {R"({"max_tokens": 18446744073709551615})", "max_tokens"},
       {R"({"max_tokens": "7"})", "max_tokens"},
       {R"({"temperature": -1})", "temperature"},
       {R"({"temperature": 1e300})", "temperature"},
@@ -125,11 +234,6 @@ TEST(CompletionRequest, NamesTheFieldThatIsWrong) {
   };
   for (const auto& [body, field] : wrong) EXPECT_EQ(Refused(body), field) << body;
   EXPECT_EQ(Refused("{}", true), "messages");
-  EXPECT_EQ(Refused(R"({"messages": [5]})", true), "messages[0]");
-  EXPECT_EQ(Refused(R"({"messages": [{"role": "king", "content": ""}]})", true), "messages[0].role");
-  EXPECT_EQ(Refused(R"({"messages": [{"role": "user"}]})", true), "messages[0].content");
-  EXPECT_EQ(Refused(R"({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]})", true),
-            "messages[0].content");
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ namespace punt {
 struct TextPlace {
   std::size_t begin = 0;
   std::size_t end = 0;
-  bool goes_on = false;  // the text before it, which then may end within a word
+  bool goes_on = false;    // the text before it, which then may end within a word
+  bool has_space = false;  // the text before it ends with a space that has no token: one that is written is not told
 };
 
 struct FinishedText {

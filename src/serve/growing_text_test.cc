@@ -96,6 +96,25 @@ TEST(GrowingText, GoesOnFromTheTextBeforeIt) {
   EXPECT_EQ(alone.Snapshot(canvas), "\xe2\x96\x91 time");
 }
 
+/// A prompt that ends with a space, before a hole: the hole begins with that space, which nobody is told twice.
+TEST(GrowingText, TheSpaceOfThePromptIsToldOnce) {
+  const Model model = OpenModel(PUNT_SOURCE_DIR "/models/stories.gguf");
+  const std::string prompt = "Once upon ";
+  std::vector<Token> canvas = model.tokenizer->Encode(prompt, {.before_hole = true});
+  const std::size_t begin = canvas.size();
+  for (Token token : model.tokenizer->Encode(" a time", {.behind_hole = true})) canvas.push_back(token);
+  GrowingText text(model, {.begin = begin, .end = canvas.size(), .goes_on = true, .has_space = true}, {});
+  EXPECT_EQ(prompt + text.Finish(canvas).text, "Once upon a time");
+  std::string parts;
+  std::vector<Token> filling(canvas.size(), model.denoiser->info().mask_token);
+  for (std::size_t i = 0; i < canvas.size(); ++i) {
+    filling[i] = canvas[i];
+    parts += text.Settled(filling, i + 1 == canvas.size());
+  }
+  EXPECT_EQ(parts, "a time");
+  EXPECT_EQ(text.Snapshot(canvas), "a time");
+}
+
 /// Any order of filling: the parts that were sent are the finished text, whatever the stops.
 TEST(GrowingText, PartsAddUp) {
   const Model model = Pieces();

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "serve/api_error.h"
 
 namespace punt {
@@ -22,6 +24,13 @@ Json ParseBody(std::string_view text) {
   };
   try {
     return Json::parse(text, check_depth);
+  } catch (const Json::parse_error& error) {
+    // Python's json.dumps writes these without a word.
+    const std::string_view rest = text.substr(std::min(error.byte == 0 ? 0 : error.byte - 1, text.size()));
+    for (const char* name : {"NaN", "Infinity"}) {
+      if (rest.starts_with(name)) throw ApiError(400, "invalid_json", fmt::format("{} is not JSON", name));
+    }
+    throw ApiError(400, "invalid_json", fmt::format("the body is not valid JSON in UTF-8 (at byte {})", error.byte));
   } catch (const Json::exception&) {
     throw ApiError(400, "invalid_json", "the body is not valid JSON in UTF-8");
   }

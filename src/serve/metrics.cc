@@ -59,6 +59,8 @@ std::string Metrics::Text(const Load& load) const {
       text += fmt::format("punt_requests_total{{path=\"{}\",status=\"{}\"}} {}\n", key.first, key.second, count);
     }
   }
+  single("punt_connections_refused_total", "counter", "Connections that there was no place for.",
+         refused_connections.load());
   single("punt_requests_running", "gauge", "Sequences that are being generated.", load.running);
   single("punt_requests_waiting", "gauge", "Sequences in the queue.", load.waiting);
   single("punt_requests_cancelled_total", "counter", "Sequences that ended before they were full.", cancelled.load());

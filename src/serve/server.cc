@@ -9,16 +9,16 @@
 #include <thread>
 
 #include "base/check.h"
-#include "punt/cache.h"
-#include "punt/score.h"
+#include "model/bundled_models.h"
 #include "serve/answer_stream.h"
 #include "serve/api_error.h"
 #include "serve/completion.h"
 #include "serve/completion_json.h"
 #include "serve/json_body.h"
+#include "serve/json_fields.h"
 #include "serve/metrics.h"
-#include "serve/registry_json.h"
-#include "serve/secrets.h"
+#include "serve/model_json.h"
+#include "serve/request_screen.h"
 #include "serve/socket_server.h"
 
 namespace punt {
@@ -31,8 +31,11 @@ using httplib::Response;
 
 constexpr const char* kJson = "application/json";
 constexpr std::chrono::milliseconds kLook{50};
+// /tokenize knows no canvas to hold the tokens; this much takes well below a second.
+constexpr std::size_t kMostTokenizedBytes = 1 << 18;
 // For completions that were cancelled to tell their clients.
 constexpr std::chrono::seconds kFarewell{5};
+constexpr std::size_t kMostLoggedPath = 200;
 
 std::string Dump(const Json& object) { return object.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
@@ -72,43 +75,46 @@ ApiError ErrorOf(const std::exception_ptr& failure) {
 class Server::Routes {
  public:
   Routes(ServerOptions options, LogSink log)
-      : options_(std::move(options)), log_(std::move(log)), http_({.max_connections = options_.max_connections}) {
-    http_.set_payload_max_length(options_.max_body_bytes);
-    http_.set_pre_routing_handler([](const Request& request, Response& response) { return Screen(request, response); });
+      : options_(std::move(options)),
+        log_(std::move(log)),
+        screen_({.bind_host = options_.host,
+                 .allow_hosts = options_.allow_hosts,
+                 .cors_origin = options_.cors_origin,
+                 .api_keys = options_.api_keys,
+                 .max_body_bytes = options_.max_body_bytes}),
+        http_(
+            LimitsOf(options_), screen_, [this](const Exchange& exchange) { LogRefused(exchange); },
+            [this](const std::string& address) { LogNoPlace(address); }) {
     http_.set_error_handler([](const Request& request, Response& response) { FillError(request, response); });
     AddRoutes();
   }
 
   int Bind() {
-    // Without SO_REUSEPORT, which httplib sets: a second server on a taken port must be told.
-    http_.set_socket_options([](socket_t sock) {
-      const int yes = 1;
-      setsockopt(sock, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-    });
-    const int port = options_.port == 0 ? http_.bind_to_any_port(options_.host)
-                                        : (http_.bind_to_port(options_.host, options_.port) ? options_.port : -1);
+    const int port = http_.Bind(options_.host, options_.port);
     if (port < 0) BadInput("cannot listen on {}:{}; is the port taken?", options_.host, options_.port);
-    http_.WidenQueue();
     return port;
   }
 
-  void Run() { http_.listen_after_bind(); }
+  void Run() { http_.Serve(); }
 
   void SetModel(Model model) {
     model_ = std::move(model);
+    model_path_ = LocateModel(model_->name).string();
+    model_->name = options_.alias.empty() ? PublicName(model_->name) : options_.alias;
+    served_.emplace(ServedModel{
+        .model = *model_, .created = std::time(nullptr), .chat_form = ChooseChatForm(options_.chat_template, *model_)});
     scheduler_.emplace(*model_->denoiser, options_.scheduler, &metrics_);
     is_ready_ = true;
   }
 
   void Stop(std::chrono::seconds patience) {
     const Clock::time_point deadline = Clock::now() + patience;
+    is_closing_ = true;
     if (is_ready_) scheduler_->Close();
     WaitForCompletions(deadline);
     must_end_ = true;
-    WaitForCompletions(Clock::now() + kFarewell);  // httplib cuts streams when it stops
-    // Run may not have got as far as to notice a stop.
-    while (!http_.is_running() && Clock::now() < deadline) std::this_thread::sleep_for(kLook);
-    http_.stop();
+    WaitForCompletions(Clock::now() + kFarewell);  // streams are cut when it stops
+    http_.Stop();
   }
 
   std::string LoadReport() const {
@@ -136,50 +142,36 @@ class Server::Routes {
 
   static double Seconds(Clock::time_point since) { return std::chrono::duration<double>(Clock::now() - since).count(); }
 
-  /// Bodies whose size is not known before they are read are not read.
-  static httplib::Server::HandlerResponse Screen(const Request& request, Response& response) {
-    std::optional<ApiError> error;
-    if (request.has_header("Transfer-Encoding")) {
-      error.emplace(411, "length_required", "the body must come with its length");
-    } else if (request.has_header("Content-Encoding")) {
-      error.emplace(415, "unsupported_encoding", "the body must not be compressed");
-    } else if (request.get_header_value("Content-Type").starts_with("multipart/")) {
-      error.emplace(415, "unsupported_type", "the body must be JSON");
-    }
-    if (!error) return httplib::Server::HandlerResponse::Unhandled;
-    SocketServer::CloseAfterAnswer();
-    Answer(response, *error);
-    return httplib::Server::HandlerResponse::Handled;
+  static ConnectionLimits LimitsOf(const ServerOptions& options) {
+    const int quarter = std::max(1, options.max_connections / 4);
+    return {.max_connections = options.max_connections,
+            .max_connections_per_address =
+                options.max_connections_per_address > 0 ? options.max_connections_per_address : quarter,
+            .max_body_bytes = options.max_body_bytes};
   }
 
   /// Of what httplib answers by itself.
   static void FillError(const Request& request, Response& response) {
     if (!response.body.empty()) return;
     const int status = response.status;
-    const std::string message = status == 404   ? fmt::format("there is no {} {}", request.method, request.path)
-                                : status == 413 ? "the body is too large"
-                                                : fmt::format("the request cannot be answered ({})", status);
-    response.set_content(ApiError(status,
-                                  status == 404   ? "not_found"
-                                  : status == 413 ? "too_large"
-                                                  : "bad_request",
-                                  message)
-                             .Json(),
-                         kJson);
-  }
-
-  void Authorise(const Request& request) const {
-    if (options_.api_keys.empty()) return;
-    const std::string header = request.get_header_value("Authorization");
-    const std::string_view given =
-        header.starts_with("Bearer ") ? std::string_view(header).substr(7) : std::string_view();
-    bool is_known = false;
-    for (const std::string& key : options_.api_keys) is_known = SameSecret(given, key) || is_known;
-    if (!is_known) throw ApiError(401, "invalid_api_key", "the API key is missing or wrong");
+    const bool is_missing = status == 404;
+    const std::string message = is_missing ? fmt::format("there is no {} {}", request.method, request.path)
+                                           : fmt::format("the request cannot be answered ({})", status);
+    Answer(response, ApiError(status, is_missing ? "not_found" : "bad_request", message));
   }
 
   void RequireReady() const {
     if (!is_ready_) throw ApiError(503, "loading", "the model is being loaded");
+  }
+
+  /// Where the model lies is nothing to clients.
+  ApiError WithoutPath(const ApiError& error) const {
+    if (!is_ready_ || model_path_.empty() || model_path_ == model_->name) return error;
+    std::string message = error.what();
+    for (std::size_t at = 0; (at = message.find(model_path_, at)) != std::string::npos; at += model_->name.size()) {
+      message.replace(at, model_path_.size(), model_->name);
+    }
+    return ApiError(error.status(), error.code(), message, error.param());
   }
 
   /// What the log says of a request. A stream keeps it until its end, when the request itself is gone.
@@ -187,6 +179,7 @@ class Server::Routes {
     std::string method;
     std::string path;
     std::string client;
+    std::string id;
     std::string body;  // only if prompts are logged
     Clock::time_point start = Clock::now();
     Json more = Json::object();
@@ -194,46 +187,78 @@ class Server::Routes {
 
   void Log(const LogEntry& entry, int status) {
     metrics_.CountRequest(entry.path, status);
-    Json line = {{"time", Now()},    {"event", "request"},     {"method", entry.method},         {"path", entry.path},
-                 {"status", status}, {"client", entry.client}, {"seconds", Seconds(entry.start)}};
+    Json line = {
+        {"time", Now()},    {"event", "request"},     {"method", entry.method}, {"path", entry.path},
+        {"status", status}, {"client", entry.client}, {"request_id", entry.id}, {"seconds", Seconds(entry.start)}};
     line.update(entry.more);
     if (!entry.body.empty()) line["body"] = entry.body;
     log_(Dump(line));
   }
 
-  /// A handler with keys checked, errors shaped, and a line in the log.
-  httplib::Server::Handler Guarded(std::string path, bool needs_key, Handler handler) {
-    return [this, path = std::move(path), needs_key, handler = std::move(handler)](const Request& request,
-                                                                                   Response& response) {
+  /// What no handler has answered. Paths that nobody serves are counted as one.
+  void LogRefused(const Exchange& exchange) {
+    metrics_.CountRequest(exchange.admission.label, exchange.status);
+    const RequestHead& head = exchange.head;
+    Json line = {{"time", Now()},
+                 {"event", "request"},
+                 {"method", head.method.empty() ? "-" : head.method},
+                 {"path", head.path.empty() ? "-" : head.path.substr(0, kMostLoggedPath)},
+                 {"status", exchange.status},
+                 {"client", exchange.address},
+                 {"request_id", exchange.id},
+                 {"seconds", Seconds(exchange.start)}};
+    if (exchange.admission.refusal) line["error"] = exchange.admission.refusal->code();
+    log_(Dump(line));
+  }
+
+  /// At most a line a second: whoever floods the port should not flood the log.
+  void LogNoPlace(const std::string& address) {
+    ++metrics_.refused_connections;
+    const Clock::time_point now = Clock::now();
+    if (now - last_no_place_ < std::chrono::seconds(1)) return;
+    last_no_place_ = now;
+    log_(Dump({{"time", Now()},
+               {"event", "connection_refused"},
+               {"client", address},
+               {"refused", metrics_.refused_connections.load()}}));
+  }
+
+  /// A handler with errors shaped, and a line in the log. The screen has looked at the key.
+  httplib::Server::Handler Guarded(std::string path, Handler handler) {
+    return [this, path = std::move(path), handler = std::move(handler)](const Request& request, Response& response) {
+      Exchange& exchange = SocketServer::Current();
       LogEntry entry{.method = request.method,
                      .path = path,
-                     .client = request.remote_addr,
-                     .body = options_.log_prompts ? request.body : ""};
-      AddCommonHeaders(response);
+                     .client = exchange.address,
+                     .id = exchange.id,
+                     .body = options_.log_prompts ? request.body : "",
+                     .start = exchange.start};
+      exchange.is_logged = true;
       response.status = 200;
       try {
-        if (needs_key) Authorise(request);
+        // What was decoded and what was sent must be the same route, or its key was not asked for.
+        Check(exchange.admission.label == path, "a request went to another route than it was screened for");
         handler(request, response, entry);
       } catch (...) {
-        Answer(response, ErrorOf(std::current_exception()));
+        Answer(response, WithoutPath(ErrorOf(std::current_exception())));
       }
       if (!response.content_provider_) Log(entry, response.status);
     };
   }
 
-  void AddCommonHeaders(Response& response) const {
-    response.set_header("X-Content-Type-Options", "nosniff");
-    if (!options_.cors_origin.empty()) response.set_header("Access-Control-Allow-Origin", options_.cors_origin);
-  }
-
   void Get(const std::string& path, bool needs_key, Handler handler) {
-    http_.Get(path, Guarded(path, needs_key, std::move(handler)));
+    screen_.AddRoute(path, false, needs_key);
+    http_.Get(path, Guarded(path, std::move(handler)));
   }
-  void Post(const std::string& path, Handler handler) { http_.Post(path, Guarded(path, true, std::move(handler))); }
+  void Post(const std::string& path, Handler handler) {
+    screen_.AddRoute(path, true, true);
+    http_.Post(path, Guarded(path, std::move(handler)));
+  }
 
   void AddRoutes() {
     const Handler health = [this](const Request&, Response& response, LogEntry&) {
       RequireReady();
+      if (is_closing_) throw ApiError(503, "shutting_down", "the server is shutting down");
       response.set_content(R"({"status":"ok"})", kJson);
     };
     Get("/health", false, health);
@@ -245,14 +270,16 @@ class Server::Routes {
     });
     Get("/v1/models", true, [this](const Request&, Response& response, LogEntry&) {
       RequireReady();
-      response.set_content(
-          Dump({{"object", "list"},
-                {"data",
-                 Json::array({{{"id", model_->name}, {"object", "model"}, {"created", 0}, {"owned_by", "punt"}}})}}),
-          kJson);
+      response.set_content(ModelsJson(*served_), kJson);
     });
-    Get("/props", true,
-        [this](const Request&, Response& response, LogEntry&) { response.set_content(Props(), kJson); });
+    Get("/v1/models/(.+)", true, [this](const Request& request, Response& response, LogEntry&) {
+      RequireReady();
+      response.set_content(ModelJson(*served_, request.matches[1].str()), kJson);
+    });
+    Get("/props", true, [this](const Request&, Response& response, LogEntry&) {
+      RequireReady();
+      response.set_content(PropsJson(*served_, options_), kJson);
+    });
     Post("/tokenize", [this](const Request& request, Response& response, LogEntry&) { Tokenize(request, response); });
     Post("/detokenize",
          [this](const Request& request, Response& response, LogEntry&) { Detokenize(request, response); });
@@ -269,39 +296,13 @@ class Server::Routes {
         response.set_content(file.bytes.data(), file.bytes.size(), std::string(file.type).c_str());
       });
     }
-    if (options_.cors_origin.empty()) return;
-    http_.Options(".*", [this](const Request&, Response& response) {
-      AddCommonHeaders(response);
-      response.set_header("Access-Control-Allow-Methods", "GET, POST");
-      response.set_header("Access-Control-Allow-Headers", "Authorization, Content-Type");
-      response.status = 204;
-    });
+    // Browsers ask for one with every page; the viewer has none.
+    Get("/favicon.ico", false, [](const Request&, Response& response, LogEntry&) { response.status = 204; });
   }
 
-  std::string Props() const {
-    RequireReady();
-    const DenoiserInfo& info = model_->denoiser->info();
-    return Dump({{"version", PUNT_VERSION},
-                 {"model",
-                  {{"name", model_->name},
-                   {"max_length", info.max_length},
-                   {"mask_token", info.mask_token},
-                   {"vocab_size", info.vocab_size},
-                   {"has_chat_template", model_->has_chat_template}}},
-                 {"planners", PlannersJson()},
-                 {"scores", RowsJson(Scores())},
-                 {"caches", RowsJson(CacheRows())},
-                 {"defaults",
-                  {{"planner", options_.default_planner},
-                   {"score", info.default_score},
-                   {"max_tokens", std::min<std::int64_t>(128, options_.limits.max_tokens)},
-                   {"temperature", 1},
-                   {"top_p", 1}}},
-                 {"limits",
-                  {{"max_tokens", options_.limits.max_tokens},
-                   {"max_n", options_.limits.max_choices},
-                   {"max_body_bytes", options_.max_body_bytes},
-                   {"max_seconds", options_.max_seconds.count()}}}});
+  /// Whose turn it is goes by this: the key if keys tell clients apart, else the address.
+  static std::string ClientName(const Exchange& exchange) {
+    return exchange.admission.key >= 0 ? fmt::format("key {}", exchange.admission.key) : exchange.address;
   }
 
   void Tokenize(const Request& request, Response& response) const {
@@ -310,7 +311,18 @@ class Server::Routes {
     if (!body.is_object() || !body.contains("content") || !body["content"].is_string()) {
       throw ApiError(400, "invalid_value", "content must be a string", "content");
     }
-    response.set_content(Dump({{"tokens", model_->tokenizer->Encode(body["content"].get<std::string>())}}), kJson);
+    const auto content = body["content"].get<std::string>();
+    if (content.size() > kMostTokenizedBytes) {
+      throw ApiError(400, "invalid_value",
+                     fmt::format("content has {} bytes, at most {} are tokenized", content.size(), kMostTokenizedBytes),
+                     "content");
+    }
+    std::vector<Token> tokens = model_->tokenizer->Encode(content, {.specials = true});
+    if (FlagField(body, "add_special")) {
+      const std::vector<Token> prefix = model_->tokenizer->Prefix();
+      tokens.insert(tokens.begin(), prefix.begin(), prefix.end());
+    }
+    response.set_content(Dump({{"tokens", tokens}}), kJson);
   }
 
   void Detokenize(const Request& request, Response& response) const {
@@ -331,10 +343,10 @@ class Server::Routes {
   void Complete(const Request& request, Response& response, LogEntry& entry, bool chat) {
     RequireReady();
     CompletionRequest parsed = ParseCompletion(request.body, chat, options_.limits, options_.default_planner);
-    const std::string key = request.get_header_value("Authorization");
+    parsed.chat_form = served_->chat_form;
     const auto open = std::make_shared<OpenCount>(open_completions_);
     auto answer = std::make_shared<AnswerStream>(
-        std::make_unique<Completion>(*model_, *scheduler_, metrics_, parsed, key + "@" + request.remote_addr),
+        std::make_unique<Completion>(*model_, *scheduler_, metrics_, parsed, ClientName(SocketServer::Current())),
         NewAnswer(chat, model_->name), parsed, metrics_,
         AnswerStream::Ending{.deadline = entry.start + options_.max_seconds, .must_end = &must_end_});
     if (!parsed.stream) {
@@ -344,19 +356,25 @@ class Server::Routes {
       return;
     }
     response.set_header("Cache-Control", "no-cache");
-    response.set_chunked_content_provider(
-        "text/event-stream",
-        [answer, open](std::size_t, httplib::DataSink& sink) {
-          const std::string text = answer->Next(SocketServer::ClientIsGone);
-          const bool is_sent = text.empty() || sink.write(text.data(), text.size());
-          if (!is_sent) answer->Cancel();
-          if (is_sent && answer->is_done()) sink.done();
-          return is_sent && !answer->is_given_up();
-        },
-        [this, answer, entry](bool is_whole) mutable {
-          entry.more = answer->LogFields();
-          Log(entry, is_whole ? 200 : 499);
-        });
+    const auto next = [answer, open](std::size_t, httplib::DataSink& sink) {
+      std::string text = answer->Next(SocketServer::ClientIsGone);
+      if (text.empty() && SocketServer::WantsSign()) text = ": still there?\n\n";
+      const bool is_sent = text.empty() || sink.write(text.data(), text.size());
+      if (!is_sent) answer->Cancel();
+      if (is_sent && answer->is_done()) sink.done();
+      return is_sent && !answer->is_given_up();
+    };
+    const auto end = [this, answer, entry](bool is_whole) mutable {
+      if (!is_whole) answer->Finish([] { return true; });  // the passes until it notices count too
+      entry.more = answer->LogFields();
+      Log(entry, is_whole ? 200 : 499);
+    };
+    // HTTP/1.0 has no chunks: there the end of the connection is the end of the answer.
+    if (request.version == "HTTP/1.0") {
+      response.set_content_provider("text/event-stream", next, end);
+    } else {
+      response.set_chunked_content_provider("text/event-stream", next, end);
+    }
   }
 
   /// Counts completions that are being answered.
@@ -373,10 +391,15 @@ class Server::Routes {
   const Clock::time_point start_ = Clock::now();
   Metrics metrics_;
   std::optional<Model> model_;
+  std::optional<ServedModel> served_;
   std::optional<Scheduler> scheduler_;
   std::atomic<bool> is_ready_ = false;
+  std::string model_path_;  // written before is_ready_
   std::atomic<bool> must_end_ = false;
+  std::atomic<bool> is_closing_ = false;
   std::atomic<int> open_completions_ = 0;
+  Clock::time_point last_no_place_;  // of the thread that takes connections
+  RequestScreen screen_;
   SocketServer http_;  // last: its threads use the rest
 };
 

@@ -2,7 +2,7 @@
 //
 //   POST /v1/chat/completions, /v1/completions     completions, streamed or not (completion_request.h)
 //   POST /tokenize, /detokenize                    between text and tokens
-//   GET  /v1/models, /props                        what is served, and what can be asked of it
+//   GET  /v1/models, /v1/models/ID, /props         what is served, and what can be asked of it
 //   GET  /health, /v1/health, /metrics             for operators
 //   GET  /                                         the viewer
 #pragma once
@@ -24,15 +24,19 @@ namespace punt {
 
 struct ServerOptions {
   std::string host = "127.0.0.1";
-  int port = 8080;                    // 0: any
-  std::vector<std::string> api_keys;  // none: everybody is served
-  std::string cors_origin;            // empty: other sites' pages are not answered
+  int port = 8080;                       // 0: any
+  std::vector<std::string> api_keys;     // none: everybody is served
+  std::vector<std::string> allow_hosts;  // names that a server on the loopback may be called by, beside its own
+  std::string cors_origin;               // empty: other sites' pages are not answered
   RequestLimits limits;
   std::size_t max_body_bytes = 1 << 20;
   int max_connections = 2048;
+  int max_connections_per_address = 0;    // 0: a quarter of them
   std::chrono::seconds max_seconds{600};  // of a completion, waiting included; then it ends with what there is
   bool log_prompts = false;
   std::string default_planner = "punt";
+  std::string alias;                   // what clients call the model; empty: see PublicName
+  std::string chat_template = "auto";  // see ChooseChatForm
   SchedulerOptions scheduler;
   std::span<const WebFile> web = ViewerFiles();
 };

@@ -1,206 +1,134 @@
+// Between the sockets and cpp-httplib.
+//
+// What httplib 0.57 offers a server that faces strangers is not enough by itself: its time limits are per read (a byte
+// every four seconds keeps a connection for ever), its task queue does not know whose connection it is given, it
+// takes a client that closed its sending side for gone, and its reader forgives (a line that ends in a bare LF is
+// skipped, equal lengths are taken twice). So connections are our own (connection.cc), in three steps:
+//
+//   1. The head is read to its end, within a time and 64 KB, and parsed strictly (request_head.cc).
+//   2. The screen decides (request_screen.cc). What it refuses is answered here, before a byte of the body is read, and
+//      the connection ends: bytes that were not read are never taken for a request.
+//   3. The body is read whole, within its limits in bytes and time, chunks taken apart. Then the request is written
+//      anew from what was understood (method, target, length, Accept-Encoding) and httplib, which does the routing, the
+//      compression and the writing of answers, gets that from memory.
+//
+// Two parsers can only disagree about what is ambiguous, and nothing ambiguous is written in step 3. Range, Connection,
+// Expect, Content-Type and the like do not reach httplib at all; handlers see the head as it was sent in
+// SocketServer::Current(). Nothing of httplib is overridden: the protected process_request is called with a Stream of
+// ours, and the listening socket is the one that its bind_to_port opened. (An own HTTP server would need the writing
+// and routing besides; a proxy in front alone would leave every user without one in the open.)
+//
+// A thread for every connection: most of them wait, for a request or for a generation. One address gets a quarter of
+// the places by default, and when there are none left some spare ones still answer /health.
+//
+// Tested by tests/serve_attacks_test.py, tests/cli_serve_faults_test.sh and, behind a real proxy, scripts/test-nginx.
 #include "serve/socket_server.h"
 
-#include <arpa/inet.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <atomic>
-#include <condition_variable>
-#include <cstring>
-#include <mutex>
+#include <cerrno>
 #include <thread>
 
 namespace punt {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr socket_t kNoSocket = -1;
-// How often a connection without a request looks whether the server has stopped.
+// How often the thread that takes connections looks whether it should stop.
 constexpr std::chrono::milliseconds kLook{100};
-// How long a client may keep a server waiting that has stopped.
-constexpr std::chrono::seconds kFarewell{1};
-
-thread_local socket_t current_socket = kNoSocket;
-thread_local bool is_one_too_many = false;
-thread_local bool must_close = false;
-
-/// Waits for `events` until the deadline, or a little longer than until the server stops.
-bool WaitFor(socket_t sock, short events, Clock::time_point deadline, const std::atomic<socket_t>& listener) {
-  bool is_stopping = false;
-  for (;;) {
-    const Clock::time_point now = Clock::now();
-    if (!is_stopping && listener == kNoSocket) {
-      is_stopping = true;
-      deadline = std::min(deadline, now + kFarewell);
-    }
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - now);
-    if (left.count() <= 0) return false;
-    pollfd entry{.fd = sock, .events = events, .revents = 0};
-    const int ready = poll(&entry, 1, static_cast<int>(std::min(left, kLook).count()));
-    if (ready > 0) return true;
-    if (ready < 0 && errno != EINTR) return false;
-  }
-}
-
-void AddressOf(const sockaddr_storage& address, std::string& ip, int& port) {
-  char text[INET6_ADDRSTRLEN] = {};
-  if (address.ss_family == AF_INET) {
-    const auto& v4 = reinterpret_cast<const sockaddr_in&>(address);
-    inet_ntop(AF_INET, &v4.sin_addr, text, sizeof(text));
-    port = ntohs(v4.sin_port);
-  } else if (address.ss_family == AF_INET6) {
-    const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address);
-    inet_ntop(AF_INET6, &v6.sin6_addr, text, sizeof(text));
-    port = ntohs(v6.sin6_port);
-  }
-  ip = text;
-}
-
-class SocketStream : public httplib::Stream {
- public:
-  SocketStream(socket_t sock, const ConnectionLimits& limits, const std::atomic<socket_t>& listener)
-      : socket_(sock), limits_(limits), listener_(listener) {}
-
-  void StartRequest() { request_deadline_ = Clock::now() + limits_.request; }
-  bool has_buffered() const { return begin_ < end_; }
-
-  bool is_readable() const override { return has_buffered() || WaitFor(socket_, POLLIN, request_deadline_, listener_); }
-  bool is_writable() const override { return WaitFor(socket_, POLLOUT, Clock::now() + limits_.write, listener_); }
-
-  ssize_t read(char* to, std::size_t size) override {
-    if (!has_buffered()) {
-      if (!WaitFor(socket_, POLLIN, request_deadline_, listener_)) return -1;
-      const ssize_t count = recv(socket_, buffer_, sizeof(buffer_), 0);
-      if (count <= 0) return count;
-      begin_ = 0;
-      end_ = static_cast<std::size_t>(count);
-    }
-    const std::size_t taken = std::min(size, end_ - begin_);
-    std::memcpy(to, buffer_ + begin_, taken);
-    begin_ += taken;
-    return static_cast<ssize_t>(taken);
-  }
-
-  ssize_t write(const char* from, std::size_t size) override {
-    std::size_t sent = 0;
-    while (sent < size) {
-      if (!is_writable()) return -1;
-      // Not waiting here: that would be without a deadline.
-      const ssize_t count = send(socket_, from + sent, size - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
-      if (count > 0) sent += static_cast<std::size_t>(count);
-      if (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) return -1;
-    }
-    return static_cast<ssize_t>(size);
-  }
-
-  void get_remote_ip_and_port(std::string& ip, int& port) const override {
-    sockaddr_storage address{};
-    socklen_t size = sizeof(address);
-    if (getpeername(socket_, reinterpret_cast<sockaddr*>(&address), &size) == 0) AddressOf(address, ip, port);
-  }
-  void get_local_ip_and_port(std::string& ip, int& port) const override {
-    sockaddr_storage address{};
-    socklen_t size = sizeof(address);
-    if (getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size) == 0) AddressOf(address, ip, port);
-  }
-  socket_t socket() const override { return socket_; }
-
- private:
-  socket_t socket_;
-  const ConnectionLimits& limits_;
-  const std::atomic<socket_t>& listener_;
-  Clock::time_point request_deadline_;
-  char buffer_[4096];
-  std::size_t begin_ = 0;
-  std::size_t end_ = 0;
-};
-
-/// A thread for every connection: most of them wait, for a request or for a generation.
-class ConnectionThreads : public httplib::TaskQueue {
- public:
-  explicit ConnectionThreads(int most) : most_(most) {}
-
-  void enqueue(std::function<void()> connection) override {
-    {
-      std::lock_guard lock(mutex_);
-      if (count_ < most_) {
-        ++count_;
-        try {
-          std::thread([this, connection] {
-            connection();
-            End();
-          }).detach();
-          return;
-        } catch (const std::system_error&) {
-          --count_;
-        }
-      }
-    }
-    is_one_too_many = true;
-    connection();
-    is_one_too_many = false;
-  }
-
-  void shutdown() override {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return count_ == 0; });
-  }
-
- private:
-  void End() {
-    std::lock_guard lock(mutex_);  // held while notifying: the queue may be gone right after
-    --count_;
-    changed_.notify_all();
-  }
-
-  const int most_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  int count_ = 0;
-};
 
 }  // namespace
 
-SocketServer::SocketServer(const ConnectionLimits& limits) : limits_(limits) {
-  new_task_queue = [most = limits.max_connections] { return new ConnectionThreads(most); };
-  set_tcp_nodelay(true);
+SocketServer::SocketServer(const ConnectionLimits& limits, const RequestScreen& screen,
+                           std::function<void(const Exchange&)> log,
+                           std::function<void(const std::string&)> log_no_place)
+    : context_{.limits = limits, .screen = screen, .log = std::move(log)},
+      log_no_place_(std::move(log_no_place)),
+      slots_(limits.max_connections, limits.max_connections_per_address) {
+  context_.answer = [this](httplib::Stream& stream, const Exchange& exchange) {
+    bool is_closed = false;
+    return process_request(stream, exchange.address, 0, "", 0, exchange.closes, is_closed, nullptr);
+  };
+  set_payload_max_length(limits.max_body_bytes);
+  set_post_routing_handler([this](const httplib::Request&, httplib::Response& response) { FinishHeaders(response); });
 }
 
-void SocketServer::WidenQueue() { ::listen(svr_sock_, SOMAXCONN); }
-
-bool SocketServer::ClientIsGone() {
-  char byte = 0;
-  const ssize_t count = recv(current_socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  return count == 0 || (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+int SocketServer::Bind(const std::string& host, int port) {
+  // Without SO_REUSEPORT, which httplib sets: a second server on a taken port must be told.
+  set_socket_options([](socket_t socket) {
+    const int yes = 1;
+    setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+  });
+  const int bound = port == 0 ? bind_to_any_port(host) : (bind_to_port(host, port) ? port : -1);
+  if (bound < 0) return -1;
+  ::listen(svr_sock_, SOMAXCONN);  // a burst should not have to knock again
+  fcntl(svr_sock_, F_SETFL, fcntl(svr_sock_, F_GETFL) | O_NONBLOCK);
+  return bound;
 }
 
-void SocketServer::CloseAfterAnswer() { must_close = true; }
-
-bool SocketServer::process_and_close_socket(socket_t sock) {
-  if (!is_one_too_many) {
-    current_socket = sock;
-    must_close = false;
-    SocketStream stream(sock, limits_, svr_sock_);
-    bool goes_on = true;
-    while (goes_on && svr_sock_ != kNoSocket) {
-      const Clock::time_point end = Clock::now() + limits_.idle;
-      bool is_there = stream.has_buffered();
-      while (!is_there && svr_sock_ != kNoSocket && Clock::now() < end) {
-        is_there = WaitFor(sock, POLLIN, std::min(end, Clock::now() + kLook), svr_sock_);
-      }
-      if (!is_there) break;
-      stream.StartRequest();
-      bool is_closed = false;
-      goes_on = process_request(stream, false, is_closed, nullptr) && !is_closed && !must_close;
-    }
-    current_socket = kNoSocket;
+void SocketServer::Serve() {
+  const int listener = svr_sock_;
+  while (!context_.must_stop) {
+    pollfd entry{.fd = listener, .events = POLLIN, .revents = 0};
+    if (poll(&entry, 1, static_cast<int>(kLook.count())) > 0) Take(listener);
   }
-  ::shutdown(sock, SHUT_RDWR);
-  ::close(sock);
-  return true;
+  slots_.AwaitNone();
+  httplib::Server::stop();  // closes the listener
 }
+
+void SocketServer::Take(int listener) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof(address);
+  const int socket = accept4(listener, reinterpret_cast<sockaddr*>(&address), &size, SOCK_CLOEXEC);
+  if (socket >= 0) {
+    Start(socket, address);
+  } else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR && errno != ECONNABORTED) {
+    std::this_thread::sleep_for(kLook);  // out of descriptors: others will be given back
+  }
+}
+
+void SocketServer::Start(int socket, const sockaddr_storage& address) {
+  const int yes = 1;
+  setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+  const std::string text = AddressText(address);
+  const std::string group = AddressGroup(address);
+  const ConnectionSlots::Place place = slots_.Take(group);
+  if (place != ConnectionSlots::Place::kNone) {
+    try {
+      std::thread([this, socket, text, group, place] {
+        {
+          Connection connection(context_, socket, text, place == ConnectionSlots::Place::kSpare);
+          connection.Run();
+        }
+        slots_.Leave(group, place);
+      }).detach();
+      return;
+    } catch (const std::system_error&) {
+      slots_.Leave(group, place);
+    }
+  }
+  log_no_place_(text);
+  ::close(socket);
+}
+
+void SocketServer::FinishHeaders(httplib::Response& response) const {
+  Exchange& exchange = Current();
+  exchange.status = response.status;
+  for (const char* name : {"Connection", "Keep-Alive", "Accept-Ranges"}) response.headers.erase(name);
+  for (const auto& [name, value] : context_.screen.CommonHeaders()) response.set_header(name, value);
+  response.set_header("X-Request-Id", exchange.id);
+  if (exchange.closes) {
+    response.set_header("Connection", "close");
+  } else {
+    response.set_header("Keep-Alive", fmt::format("timeout={}", context_.limits.idle.count()));
+  }
+}
+
+Exchange& SocketServer::Current() { return Connection::Current()->exchange(); }
+bool SocketServer::ClientIsGone() { return Connection::Current()->ClientIsGone(); }
+bool SocketServer::WantsSign() { return Connection::Current()->WantsSign(); }
 
 }  // namespace punt

@@ -1,38 +1,50 @@
-// cpp-httplib's server with connections of our own: a thread each up to a limit, deadlines for whole requests, and a
-// way to ask whether the client is still there. For .cc files of this layer only.
+// Connections of punt serve: who gets one, what of a request reaches cpp-httplib, and when it ends. For .cc files of
+// this layer only.
 #pragma once
 
 #include <httplib.h>
 
-#include <chrono>
+#include <functional>
+#include <string>
+
+#include "serve/connection.h"
+#include "serve/connection_slots.h"
+#include "serve/request_screen.h"
 
 namespace punt {
 
-struct ConnectionLimits {
-  int max_connections = 2048;        // more are closed at once
-  std::chrono::seconds request{60};  // to send a request
-  std::chrono::seconds idle{60};     // between requests
-  std::chrono::seconds write{20};    // without taking a byte of the answer
-};
-
 class SocketServer : public httplib::Server {
  public:
-  explicit SocketServer(const ConnectionLimits& limits);
+  /// `log` is told of answers that no handler gave, by any thread; `log_no_place` of addresses whose connections were
+  /// not taken, by the thread that serves.
+  SocketServer(const ConnectionLimits& limits, const RequestScreen& screen,
+               std::function<void(const Exchange& exchange)> log,
+               std::function<void(const std::string& address)> log_no_place);
 
-  /// Lets more connections wait to be taken than httplib does (five): a burst should not have to knock again. Once
-  /// bound.
-  void WidenQueue();
+  /// Opens the port and returns it; -1: it cannot.
+  int Bind(const std::string& host, int port);
 
-  /// Whether the client of the connection that the calling thread serves has gone away.
+  /// Takes connections until Stop, then waits for their ends.
+  void Serve();
+  void Stop() { context_.must_stop = true; }
+
+  // Of the request that the calling thread answers:
+
+  static Exchange& Current();
+  /// Whether the client has gone away. One that has only said its last word has not; when it must wait for its answer
+  /// it is sent an interim one (100), which tells: where nobody is, that is an error.
   static bool ClientIsGone();
-
-  /// Ends the connection that the calling thread serves behind this answer: what follows was not read.
-  static void CloseAfterAnswer();
+  /// Whether a stream should send something just to see whether somebody is there.
+  static bool WantsSign();
 
  private:
-  bool process_and_close_socket(socket_t sock) override;
+  void Take(int listener);
+  void Start(int socket, const sockaddr_storage& address);
+  void FinishHeaders(httplib::Response& response) const;
 
-  const ConnectionLimits limits_;
+  ConnectionContext context_;
+  const std::function<void(const std::string&)> log_no_place_;
+  ConnectionSlots slots_;
 };
 
 }  // namespace punt

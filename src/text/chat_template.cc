@@ -1,17 +1,23 @@
 // Templates come as Jinja programs. libllama does not run them: it recognises the family by its marks
-// (<|im_start|>, <|start_header_id|>, <role>...) and writes the conversation itself. Two things get lost on that way
-// and are put back here:
+// (<|im_start|>, <|start_header_id|>, <role>...) and writes the conversation itself. What gets lost on that
+// way is put back here:
 //
 // The system message that a ChatML template writes when the conversation has none. Qwen's and Dream's do
 // ("You are a helpful assistant."), and the models were trained with it. It stands in the template as a literal
 // between '<|im_start|>system\n' and '<|im_end|>', from where it is taken.
 //
+// Which words are whose. Special tokens that a message spells out must stay text, so messages never go through
+// libllama: stand-ins do, of a character that is none, and their places in the result are the messages'. White space
+// around a stand-in tells by its absence that the template strips messages.
+//
 // BOS, which libllama leaves to the tokenizer. LLaDA's template, shaped like that of Llama 3, writes bos_token while
 // its tokenizer adds none; WritesBos tells, and the tokenizer sees to it that there is one, not two.
 #include "text/chat_template.h"
 
+#include <fmt/format.h>
 #include <llama.h>
 
+#include <charconv>
 #include <optional>
 #include <vector>
 
@@ -47,25 +53,28 @@ std::optional<std::string> DefaultSystemMessage(std::string_view chat_template) 
   return std::nullopt;
 }
 
-}  // namespace
+constexpr std::string_view kSpaces = " \t\n\v\f\r";
+constexpr char kMargin = '\v';
+constexpr std::string_view kOpen = "\xf4\x8f\xbf\xbe";  // U+10FFFE, for ever no character
 
-bool WritesBos(std::string_view chat_template) { return chat_template.find("bos_token") != std::string_view::npos; }
+void RequireMessage(const ChatMessage& message) {
+  if ((message.role + message.content).find('\0') != std::string::npos) {
+    BadInput("a message of the conversation holds a zero byte");
+  }
+  for (char c : message.role) {
+    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    if (!is_letter) BadInput("a role is made of letters, got '{}'", message.role);
+  }
+}
 
-std::string ApplyChatTemplate(const std::string& chat_template, std::span<const ChatMessage> messages) {
-  if (messages.empty()) BadInput("the conversation is empty");
+std::string Render(const std::string& chat_template, std::span<const ChatMessage> messages) {
+  std::vector<llama_chat_message> list;
   std::size_t size = 0;
   for (const ChatMessage& message : messages) {
-    if ((message.role + message.content).find('\0') != std::string::npos) {
-      BadInput("a message of the conversation holds a zero byte");
-    }
-    size += message.role.size() + message.content.size();
+    list.push_back({message.role.c_str(), message.content.c_str()});
+    size += message.role.size() + message.content.size() + 256;
   }
-  std::vector<llama_chat_message> list;
-  const std::optional<std::string> system = DefaultSystemMessage(chat_template);
-  if (system && messages.front().role != "system") list.push_back({"system", system->c_str()});
-  for (const ChatMessage& message : messages) list.push_back({message.role.c_str(), message.content.c_str()});
-
-  std::string text(size + 256 * list.size(), '\0');
+  std::string text(size, '\0');
   for (;;) {
     const std::int32_t needed = llama_chat_apply_template(chat_template.c_str(), list.data(), list.size(), true,
                                                           text.data(), static_cast<std::int32_t>(text.size()));
@@ -76,6 +85,50 @@ std::string ApplyChatTemplate(const std::string& chat_template, std::span<const 
     text.resize(static_cast<std::size_t>(needed));
     if (fits) return text;
   }
+}
+
+}  // namespace
+
+bool WritesBos(std::string_view chat_template) { return chat_template.find("bos_token") != std::string_view::npos; }
+
+std::vector<ChatPart> ApplyChatTemplate(const std::string& chat_template, std::span<const ChatMessage> messages) {
+  if (messages.empty()) BadInput("the conversation is empty");
+  if (chat_template.find(kOpen) != std::string::npos) BadInput("the model's chat template holds U+10FFFE");
+  std::vector<ChatMessage> shown;
+  const std::optional<std::string> system = DefaultSystemMessage(chat_template);
+  if (system && messages.front().role != "system") shown.push_back({"system", *system});
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    RequireMessage(messages[i]);
+    const std::string& content = messages[i].content;
+    const bool says_something = content.find_first_not_of(kSpaces) != std::string::npos;
+    shown.push_back({messages[i].role, says_something ? fmt::format("{0}{1}{2}{1}{0}", kMargin, kOpen, i) : content});
+  }
+  const std::string text = Render(chat_template, shown);
+  std::vector<ChatPart> parts;
+  std::string_view rest = text;
+  for (std::size_t at = rest.find(kOpen); at != std::string_view::npos; at = rest.find(kOpen)) {
+    std::string_view before = rest.substr(0, at);
+    rest.remove_prefix(at + kOpen.size());
+    std::size_t index = 0;
+    std::from_chars(rest.data(), rest.data() + rest.size(), index);
+    Check(index < messages.size(), "a message that nobody wrote");
+    rest.remove_prefix(rest.find(kOpen) + kOpen.size());
+    std::string_view content = messages[index].content;
+    if (before.ends_with(kMargin)) {
+      before.remove_suffix(1);
+    } else {
+      content.remove_prefix(content.find_first_not_of(kSpaces));
+    }
+    if (rest.starts_with(kMargin)) {
+      rest.remove_prefix(1);
+    } else {
+      content = content.substr(0, content.find_last_not_of(kSpaces) + 1);
+    }
+    parts.push_back({.text = std::string(before)});
+    parts.push_back({.text = std::string(content), .is_message = true});
+  }
+  parts.push_back({.text = std::string(rest)});
+  return parts;
 }
 
 }  // namespace punt

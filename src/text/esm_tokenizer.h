@@ -10,26 +10,34 @@
 
 namespace punt {
 
-/// The tokenizer of ESM's protein models, as Hugging Face's EsmTokenizer does it: every token of the vocabulary is
-/// found wherever it stands in the text, white space is dropped, and each stretch of anything else is one <unk>.
-/// Decode writes the tokens one behind the other. Const; share freely.
+/// The tokenizer of ESM's protein models. A sequence is letters: one token each, lower case read as upper case where
+/// the vocabulary has no lower, white space dropped (sequences are pasted in lines); any other is refused by name and
+/// place. With special tokens it is Hugging Face's EsmTokenizer: every token is found wherever it stands, and each
+/// stretch of anything else is one <unk>. Decode writes the tokens one behind the other. Const; share freely.
 class EsmTokenizer : public Tokenizer {
  public:
   /// Throws Error when a special token is missing.
   explicit EsmTokenizer(VocabularyKeys keys);
 
-  std::vector<Token> Encode(std::string_view text) const override;
+  using Tokenizer::Encode;
+  std::vector<Token> Encode(std::string_view text, const EncodeOptions& options) const override;
   std::string Decode(std::span<const Token> tokens) const override;
   std::string Piece(Token token) const override;
+  bool IsControl(Token token) const override { return keys_.IsControl(token); }
   std::vector<Token> Prefix() const override { return {cls_}; }
   std::vector<Token> Suffix() const override { return {eos_}; }
 
  private:
+  std::vector<Token> EncodeLetters(std::string_view text) const;
+  std::vector<Token> EncodeSpecials(std::string_view text) const;
+  [[noreturn]] void Refuse(std::string_view text, std::size_t at) const;
+
   VocabularyKeys keys_;
   Token cls_;
   Token eos_;
   Token unknown_;
   SpecialTokens every_token_;
+  SpecialTokens letters_;  // every token that is not special
 };
 
 }  // namespace punt

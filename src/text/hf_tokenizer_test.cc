@@ -122,7 +122,7 @@ TEST_F(HfTokenizerTest, CasedWordPiece) {
   Write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nA\na\n\xc3\xa9\n##a\n");
   Write("tokenizer_config.json", R"({"do_lower_case": false})");
   const Vocabulary vocabulary = OpenVocabulary(Convert());
-  EXPECT_EQ(vocabulary.tokenizer->Encode("A a Aa \xc3\xa9 e[MASK]"), (Tokens{5, 6, 5, 8, 7, 1, 4}));
+  EXPECT_EQ(vocabulary.tokenizer->Encode("A a Aa \xc3\xa9 e[MASK]", {.specials = true}), (Tokens{5, 6, 5, 8, 7, 1, 4}));
   EXPECT_EQ(vocabulary.tokenizer->Decode(Tokens{5, 8, 7}), "Aa \xc3\xa9");
   EXPECT_EQ(vocabulary.tokenizer->Encode("A" + std::string(100, 'a')), Tokens{1});  // more than 100 characters
   EXPECT_EQ(vocabulary.tokenizer->Encode("A" + std::string(99, 'a')).size(), 100u);

@@ -39,9 +39,15 @@ std::string LettersTokenizer::Decode(std::span<const Token> tokens) const {
   return text;
 }
 
-std::vector<Token> LettersTokenizer::Encode(std::string_view text) const {
+std::vector<Token> LettersTokenizer::Encode(std::string_view text, const EncodeOptions& options) const {
   std::vector<Token> tokens;
-  while (!text.empty()) tokens.push_back(Next(text));
+  // A space before a hole is the hole's; there are no others.
+  if (options.before_hole && text.ends_with(' ')) text.remove_suffix(1);
+  if (options.behind_hole && text.starts_with(' ')) text.remove_prefix(1);
+  while (!text.empty()) {
+    tokens.push_back(Next(text));
+    if (tokens.back() == mask_token_ && !options.specials) BadInput("the text holds a mask, '_'");
+  }
   return tokens;
 }
 

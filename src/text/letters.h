@@ -11,14 +11,15 @@
 namespace punt {
 
 /// Token 0..25 prints as a..z, 26..51 as A..Z, any other t as <t>; the mask token prints as '_', whatever its
-/// number. Encode takes exactly these forms, without spaces; Decode and Piece throw Error on tokens
-/// outside the vocabulary.
+/// number. Encode takes exactly these forms, without spaces, the mask only as a special token; Decode and Piece throw
+/// Error on tokens outside the vocabulary.
 class LettersTokenizer : public Tokenizer {
  public:
   /// vocab_size counts the mask token.
   LettersTokenizer(int vocab_size, Token mask_token);
 
-  std::vector<Token> Encode(std::string_view text) const override;
+  using Tokenizer::Encode;
+  std::vector<Token> Encode(std::string_view text, const EncodeOptions& options) const override;
   std::string Decode(std::span<const Token> tokens) const override;
   std::string Piece(Token token) const override;
 

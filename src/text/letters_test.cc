@@ -25,7 +25,7 @@ TEST(LettersTest, Pieces) {
 TEST(LettersTest, TheMaskIsAnUnderscoreWhateverItsNumber) {
   const LettersTokenizer letters(4, 1);
   EXPECT_EQ(letters.Decode(std::vector<Token>{0, 1, 2, 3}), "a_cd");
-  EXPECT_EQ(letters.Encode("a_cd"), (std::vector<Token>{0, 1, 2, 3}));
+  EXPECT_EQ(letters.Encode("a_cd", {.specials = true}), (std::vector<Token>{0, 1, 2, 3}));
   EXPECT_THROW(letters.Encode("b"), Error);  // the letter of the mask's number means nothing
 }
 
@@ -35,7 +35,7 @@ TEST(LettersTest, EveryVocabularyComesBack) {
       const LettersTokenizer letters(vocab, mask);
       std::vector<Token> all(static_cast<std::size_t>(vocab));
       std::iota(all.begin(), all.end(), 0);
-      EXPECT_EQ(letters.Encode(letters.Decode(all)), all);
+      EXPECT_EQ(letters.Encode(letters.Decode(all), {.specials = true}), all);
     }
   }
 }

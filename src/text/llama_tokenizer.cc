@@ -1,10 +1,21 @@
 // libllama loads a vocabulary as part of a model. With vocab_only and metadata of one architecture name and the
 // tokenizer.* keys, the model is nothing but its vocabulary: no file is written, no tensor looked for.
 //
-// Three things are done here and not by libllama:
+// What is done here and not by libllama:
 //
 // Special tokens in the text. Hugging Face takes the leftmost and of these the longest, libllama the longest anywhere
-// first and in time that grows with the square of their number: a canvas is full of them.
+// first and in time that grows with the square of their number: a canvas is full of them. Where they are to be text, no
+// token that is special comes out, even if merges lead there.
+//
+// SentencePiece (sentencepiece.cc).
+//
+// Texts around holes. Within a word merges never span a boundary between tokens, so a word that is cut there keeps its
+// tokens on either side (sentencepiece.cc says why). But the patterns that split a text into words look ahead: white
+// space before a word leaves its last character to it, or to itself ("\n\n" before "a" is twice "\n" to GPT-2, at the
+// end of a text one token). So a text that ends in white space before a hole is split as if a word followed that takes
+// none of it. If its end is a space, the hole has it, begins with it, and the rest is split as at the end of a text.
+// Behind a hole the patterns begin anew, which is right unless the hole ends within a run of punctuation or digits that
+// goes on behind it. docs/models.md has the cases in full.
 //
 // NFC, which Hugging Face applies to the text between special tokens.
 //
@@ -17,7 +28,7 @@
 // character would help; what is given back here (no letter; no space, letter or number) can never match what follows.
 // And \s*[\r\n], greedy, ends at the last newline of a run of white space, as \s*[\r\n]+ does.
 //
-// Tested by vocabulary_test.cc and on released vocabularies by tests/tokenizer_vectors_test.cc.
+// Tested by vocabulary_test.cc, holes_test.cc and on released vocabularies by tests/tokenizer_vectors_test.cc.
 #include "text/llama_tokenizer.h"
 
 #include <algorithm>
@@ -34,6 +45,7 @@ namespace punt {
 namespace {
 
 constexpr const char* kPreKey = "tokenizer.ggml.pre";
+constexpr const char* kKindKey = "tokenizer.ggml.token_type";
 
 /// The tokenizer.* keys alone, under an architecture that libllama knows.
 GgufPtr TokenizerKeysOf(const Metadata& metadata, const VocabularyKeys& keys) {
@@ -48,6 +60,12 @@ GgufPtr TokenizerKeysOf(const Metadata& metadata, const VocabularyKeys& keys) {
   gguf_set_val_str(all.get(), "general.architecture", "llama");
   const bool is_bailing = keys.pre == "bailingmoe" || keys.pre == "bailingmoe2" || keys.pre == "llada-moe";
   if (is_bailing) gguf_set_val_str(all.get(), kPreKey, "qwen2");
+  // libllama would look for user-defined tokens in every text, special or not.
+  std::vector<std::int32_t> kinds;
+  for (TokenKind kind : keys.kinds) {
+    kinds.push_back(static_cast<std::int32_t>(kind == TokenKind::kUserDefined ? TokenKind::kControl : kind));
+  }
+  gguf_set_arr_data(all.get(), kKindKey, GGUF_TYPE_INT32, kinds.data(), kinds.size());
   return all;
 }
 
@@ -65,11 +83,19 @@ llama_model* LoadModel(const Metadata& metadata, const VocabularyKeys& keys) {
   return model;
 }
 
+/// Of valid UTF-8; 0 when it is empty.
+char32_t LastCharacter(std::string_view text) {
+  std::size_t begin = text.size();
+  while (begin > 0 && (text[begin - 1] & 0xC0) == 0x80) --begin;
+  return begin == 0 ? 0 : CodePoints(text.substr(begin - 1)).front();
+}
+
 }  // namespace
 
 LlamaTokenizer::LlamaTokenizer(const Metadata& metadata, VocabularyKeys keys)
     : keys_(std::move(keys)),
       specials_(keys_.Specials()),
+      added_words_(keys_.AddedWords()),
       model_(LoadModel(metadata, keys_)),
       vocab_(llama_model_get_vocab(model_.get())) {
   keys_.add_bos = llama_vocab_get_add_bos(vocab_);  // some pre-tokenizers have a default of their own
@@ -82,40 +108,83 @@ LlamaTokenizer::LlamaTokenizer(const Metadata& metadata, VocabularyKeys keys)
   if (keys_.add_bos) keys_.Require(keys_.bos, "bos_token_id");
   if (keys_.add_eos) keys_.Require(keys_.eos, "eos_token_id");
   if (keys_.add_separator) keys_.Require(keys_.separator, "seperator_token_id");
+  std::vector<float> scores;
+  for (Token token = 0; token < static_cast<Token>(keys_.size()); ++token) {
+    is_special_.push_back(keys_.IsSpecial(token));
+    scores.push_back(llama_vocab_get_score(vocab_, token));
+    longest_piece_ = std::max(longest_piece_, keys_.tokens[static_cast<std::size_t>(token)].size());
+  }
+  if (keys_.model == "llama") {
+    sentence_piece_ = std::make_unique<SentencePiece>(keys_, std::move(scores));
+    adds_space_ = metadata.BooleanOr("tokenizer.ggml.add_space_prefix", true);
+  }
 }
 
-void LlamaTokenizer::EncodePlain(std::string_view text, std::vector<Token>& tokens) const {
-  const std::string normalized = keys_.normalize_nfc ? Nfc(text) : std::string(text);
+void LlamaTokenizer::NoTokens(std::string_view text) const {
+  BadInput("the vocabulary of {} has no tokens for part of '{}'", keys_.origin, text.substr(0, 60));
+}
+
+void LlamaTokenizer::EncodeWords(const std::string& text, std::vector<Token>& tokens) const {
   // libllama counts in int32 and its pre-tokenizers need several times the text.
-  if (normalized.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max() / 4)) {
-    BadInput("the text has {} bytes, too many for a tokenizer", normalized.size());
+  if (text.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max() / 4)) {
+    BadInput("the text has {} bytes, too many for a tokenizer", text.size());
   }
-  const auto no_tokens = [&] {
-    BadInput("the vocabulary of {} has no tokens for part of '{}'", keys_.origin, text.substr(0, 60));
-  };
-  const auto length = static_cast<std::int32_t>(normalized.size());
-  std::vector<llama_token> found(normalized.size() + 1);  // one more for SentencePiece's space in front
+  std::vector<llama_token> found(text.size());
   std::int32_t count = 0;
   try {
-    const auto room = static_cast<std::int32_t>(found.size());
-    count = llama_tokenize(vocab_, normalized.data(), length, found.data(), room, false, false);
-  } catch (const std::out_of_range&) {  // SentencePiece without a token for a byte
-    no_tokens();
+    const auto size = static_cast<std::int32_t>(text.size());
+    count = llama_tokenize(vocab_, text.data(), size, found.data(), size, false, false);
   } catch (const std::exception& error) {
     BadInput("libllama cannot tokenize the text: {}", error.what());
   }
   Check(count >= 0, "more tokens than bytes");
   found.resize(static_cast<std::size_t>(count));
   // A byte without a token is dropped by libllama without a word.
-  if (keys_.model == "gpt2" && Decode(found) != normalized) no_tokens();
-  tokens.insert(tokens.end(), found.begin(), found.end());
+  if (Decode(found) != text) NoTokens(text);
+  for (Token token : found) {
+    if (!is_special_[static_cast<std::size_t>(token)]) {
+      tokens.push_back(token);
+      continue;
+    }
+    const std::string name = Piece(token);  // merges made it; what it consists of does not make it again
+    const std::size_t first = CharacterBytes(name);
+    if (first == 0 || first == name.size()) NoTokens(name);
+    EncodeWords(name.substr(0, first), tokens);
+    EncodeWords(name.substr(first), tokens);
+  }
 }
 
-std::vector<Token> LlamaTokenizer::Encode(std::string_view text) const {
+void LlamaTokenizer::EncodePlain(std::string_view text, const EncodeOptions& options,
+                                 std::vector<Token>& tokens) const {
+  const std::string normalized = keys_.normalize_nfc ? Nfc(text) : std::string(text);
+  if (sentence_piece_ != nullptr) {
+    const bool has_space = adds_space_ && !options.behind_hole;
+    if (!sentence_piece_->Encode((has_space ? " " : "") + normalized, tokens)) NoTokens(text);
+    return;
+  }
+  if (!options.before_hole || !IsWhiteSpace(LastCharacter(normalized))) return EncodeWords(normalized, tokens);
+  // Nothing else begins in the middle of white space: a word that takes none of it ends it here as the hole does.
+  constexpr const char* kWord = "0";
+  EncodeWords(normalized + kWord, tokens);
+  if (Piece(tokens.back()) != kWord) NoTokens(text);
+  tokens.pop_back();
+}
+
+std::vector<Token> LlamaTokenizer::Encode(std::string_view text, const EncodeOptions& options) const {
   RequireUtf8(text);
   std::vector<Token> tokens;
-  specials_.Split(
-      text, [&](std::string_view plain) { EncodePlain(plain, tokens); }, [&](Token token) { tokens.push_back(token); });
+  const auto encode = [&](std::string_view plain) {
+    EncodeOptions own = options;
+    own.behind_hole = options.behind_hole && plain.data() == text.data();
+    own.before_hole = options.before_hole && plain.data() + plain.size() == text.data() + text.size();
+    if (own.before_hole && plain.ends_with(' ')) {  // the hole's, unless it is the end of an added word
+      plain.remove_suffix(1);
+      own.before_hole = false;  // white space before another space ends as it does at the end of a text
+    }
+    if (!plain.empty()) EncodePlain(plain, own, tokens);
+  };
+  const SpecialTokens& apart = options.specials ? specials_ : added_words_;
+  apart.Split(text, encode, [&](Token token) { tokens.push_back(token); });
   return tokens;
 }
 
@@ -158,7 +227,26 @@ std::vector<Token> LlamaTokenizer::Suffix() const {
 
 std::vector<Token> LlamaTokenizer::EncodeChat(std::span<const ChatMessage> messages) const {
   if (keys_.chat_template.empty()) return Tokenizer::EncodeChat(messages);
-  std::vector<Token> tokens = Encode(ApplyChatTemplate(keys_.chat_template, messages));
+  std::vector<Token> tokens;
+  std::string text;  // between two special tokens of the template: its own words and the messages'
+  const auto end_text = [&] {
+    const std::vector<Token> more = Encode(text);
+    tokens.insert(tokens.end(), more.begin(), more.end());
+    text.clear();
+  };
+  for (const ChatPart& part : ApplyChatTemplate(keys_.chat_template, messages)) {
+    if (part.is_message) {
+      text += part.text;
+      continue;
+    }
+    specials_.Split(
+        part.text, [&](std::string_view plain) { text += plain; },
+        [&](Token token) {
+          end_text();
+          tokens.push_back(token);
+        });
+  }
+  end_text();
   const bool wants_bos = keys_.bos && (keys_.add_bos || WritesBos(keys_.chat_template));
   if (wants_bos && (tokens.empty() || tokens.front() != *keys_.bos)) tokens.insert(tokens.begin(), *keys_.bos);
   return tokens;

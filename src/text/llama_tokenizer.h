@@ -1,4 +1,4 @@
-// Byte-level BPE and SentencePiece by libllama.
+// Byte-level BPE by libllama, and SentencePiece.
 #pragma once
 
 #include <llama.h>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "punt/tokenizer.h"
+#include "text/sentencepiece.h"
 #include "text/special_tokens.h"
 #include "text/vocabulary_keys.h"
 
@@ -20,9 +21,12 @@ class LlamaTokenizer : public Tokenizer {
   /// Throws Error with libllama's own words when it does not accept the vocabulary.
   LlamaTokenizer(const Metadata& metadata, VocabularyKeys keys);
 
-  std::vector<Token> Encode(std::string_view text) const override;
+  using Tokenizer::Encode;
+  std::vector<Token> Encode(std::string_view text, const EncodeOptions& options) const override;
   std::string Decode(std::span<const Token> tokens) const override;
   std::string Piece(Token token) const override;
+  std::size_t LongestPiece() const override { return longest_piece_; }
+  bool IsControl(Token token) const override { return keys_.IsControl(token); }
   std::vector<Token> Prefix() const override;
   std::vector<Token> Suffix() const override;
   std::vector<Token> EncodeChat(std::span<const ChatMessage> messages) const override;
@@ -35,13 +39,21 @@ class LlamaTokenizer : public Tokenizer {
     void operator()(llama_model* model) const { llama_model_free(model); }
   };
 
-  /// A text without special tokens.
-  void EncodePlain(std::string_view text, std::vector<Token>& tokens) const;
+  /// A text in which nothing is special.
+  void EncodePlain(std::string_view text, const EncodeOptions& options, std::vector<Token>& tokens) const;
+  /// The same by libllama, which splits the text into words and merges within them.
+  void EncodeWords(const std::string& text, std::vector<Token>& tokens) const;
+  [[noreturn]] void NoTokens(std::string_view text) const;
 
   VocabularyKeys keys_;
   SpecialTokens specials_;
+  SpecialTokens added_words_;
+  std::vector<bool> is_special_;
   std::unique_ptr<llama_model, ModelDelete> model_;
   const llama_vocab* vocab_;
+  std::unique_ptr<const SentencePiece> sentence_piece_;  // null: byte-level BPE
+  bool adds_space_ = false;                              // SentencePiece: in front of a text
+  std::size_t longest_piece_ = 0;
 };
 
 }  // namespace punt

@@ -170,7 +170,7 @@ TEST(LlamaTokenizerTest, SentencePieceWritesASpaceInFrontAndFallsBackToBytes) {
   EXPECT_EQ(Pieces(tokenizer, "a\n\u65e5"), (Strings{" a", "\n", "\xe6", "\x97", "\xa5"}));
   EXPECT_EQ(tokenizer.Prefix(), (std::vector<Token>{1}));
   EXPECT_EQ(vocabulary.eos_tokens, (std::vector<Token>{2}));
-  EXPECT_EQ(tokenizer.Encode("</s>"), (std::vector<Token>{2}));
+  EXPECT_EQ(tokenizer.Encode("</s>", {.specials = true}), (std::vector<Token>{2}));
 }
 
 TEST(LlamaTokenizerTest, SentencePieceWithoutBytesRefusesWhatItCannotWrite) {

@@ -2,26 +2,29 @@
 
 #include <utf8proc.h>
 
-#include <cstdlib>
-#include <memory>
-#include <new>
+#include <algorithm>
+#include <iterator>
+#include <vector>
 
 #include "base/check.h"
 
 namespace punt {
 namespace {
 
-/// Normalised by utf8proc, which allocates the result itself.
-std::string Normalized(std::string_view text, int options) {
-  if (text.empty()) return {};
-  utf8proc_uint8_t* raw = nullptr;
-  const utf8proc_ssize_t size =
-      utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()), static_cast<utf8proc_ssize_t>(text.size()),
-                   &raw, static_cast<utf8proc_option_t>(options));
-  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(raw, &std::free);
-  if (size == UTF8PROC_ERROR_NOMEM) throw std::bad_alloc();
-  Check(size >= 0, "normalising a text that is not UTF-8");
-  return {reinterpret_cast<const char*>(raw), static_cast<std::size_t>(size)};
+int CombiningClass(char32_t code) {
+  return utf8proc_get_property(static_cast<utf8proc_int32_t>(code))->combining_class;
+}
+
+/// Accents of one letter by their classes, those of one class as they stand. utf8proc does the same by swapping
+/// neighbours, which takes a text of nothing but accents time that grows with the square of its length.
+void OrderAccents(std::u32string& codes) {
+  const auto is_accent = [](char32_t code) { return CombiningClass(code) != 0; };
+  for (auto begin = codes.begin(); begin != codes.end();) {
+    begin = std::find_if(begin, codes.end(), is_accent);
+    const auto end = std::find_if_not(begin, codes.end(), is_accent);
+    std::stable_sort(begin, end, [](char32_t a, char32_t b) { return CombiningClass(a) < CombiningClass(b); });
+    begin = end;
+  }
 }
 
 }  // namespace
@@ -77,8 +80,42 @@ void AppendUtf8(char32_t code, std::string& text) {
   text.append(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(count));
 }
 
-std::string Nfc(std::string_view text) { return Normalized(text, UTF8PROC_STABLE | UTF8PROC_COMPOSE); }
+bool IsWhiteSpace(char32_t code) {
+  if (code == ' ' || (code >= '\t' && code <= '\r') || code == 0x85) return true;
+  const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(code));
+  return category == UTF8PROC_CATEGORY_ZS || category == UTF8PROC_CATEGORY_ZL || category == UTF8PROC_CATEGORY_ZP;
+}
 
-std::u32string Nfd(std::string_view text) { return CodePoints(Normalized(text, UTF8PROC_STABLE | UTF8PROC_DECOMPOSE)); }
+std::u32string Nfd(std::string_view text) {
+  constexpr auto kOptions = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_DECOMPOSE);
+  std::u32string codes;
+  codes.reserve(text.size());
+  for (char32_t code : CodePoints(text)) {
+    utf8proc_int32_t parts[8];  // no character has more than four
+    int boundary = 0;
+    const auto count =
+        utf8proc_decompose_char(static_cast<utf8proc_int32_t>(code), parts, std::size(parts), kOptions, &boundary);
+    Check(count >= 0 && count <= static_cast<utf8proc_ssize_t>(std::size(parts)), "a character that is too complex");
+    for (utf8proc_ssize_t i = 0; i < count; ++i) codes += static_cast<char32_t>(parts[i]);
+  }
+  OrderAccents(codes);
+  return codes;
+}
+
+std::string Nfc(std::string_view text) {
+  const bool is_ascii = std::none_of(text.begin(), text.end(), [](char c) { return (c & 0x80) != 0; });
+  if (is_ascii) return std::string(text);
+  const std::u32string parts = Nfd(text);
+  std::vector<utf8proc_int32_t> codes(parts.begin(), parts.end());
+  const utf8proc_ssize_t size =
+      utf8proc_normalize_utf32(codes.data(), static_cast<utf8proc_ssize_t>(codes.size()),
+                               static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
+  Check(size >= 0, "normalising a text that is not UTF-8");
+  std::string composed;
+  composed.reserve(text.size());
+  for (utf8proc_ssize_t i = 0; i < size; ++i)
+    AppendUtf8(static_cast<char32_t>(codes[static_cast<std::size_t>(i)]), composed);
+  return composed;
+}
 
 }  // namespace punt

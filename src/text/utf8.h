@@ -21,7 +21,10 @@ void RequireUtf8(std::string_view text);
 std::u32string CodePoints(std::string_view text);
 void AppendUtf8(char32_t code, std::string& text);
 
-/// Canonical composition of valid UTF-8.
+/// Unicode's white space: \s of the patterns that split texts into words.
+bool IsWhiteSpace(char32_t code);
+
+/// Canonical composition of valid UTF-8. Time in proportion to the text, but for a sort of each run of accents.
 std::string Nfc(std::string_view text);
 /// Canonical decomposition.
 std::u32string Nfd(std::string_view text);

@@ -120,12 +120,33 @@ std::optional<Token> VocabularyKeys::Find(std::string_view text) const {
   return found->second;
 }
 
+bool VocabularyKeys::IsSpecial(Token token) const {
+  const auto index = static_cast<std::size_t>(token);
+  if (kinds[index] == TokenKind::kControl || kinds[index] == TokenKind::kUnknown) return true;
+  for (const std::optional<Token>& role : {bos, eos, eot, pad, unknown, mask, cls, separator}) {
+    if (role == token) return true;
+  }
+  const std::string& text = tokens[index];
+  const bool has_brackets =
+      (text.starts_with('<') && text.ends_with('>')) || (text.starts_with('[') && text.ends_with(']'));
+  return kinds[index] == TokenKind::kUserDefined && has_brackets;
+}
+
 SpecialTokens VocabularyKeys::Specials() const {
   std::vector<SpecialTokens::Entry> entries;
   for (std::size_t i = 0; i < size(); ++i) {
-    const bool is_special =
+    const bool is_spelled =
         kinds[i] == TokenKind::kControl || kinds[i] == TokenKind::kUserDefined || kinds[i] == TokenKind::kUnknown;
-    if (is_special) entries.push_back({tokens[i], static_cast<Token>(i)});
+    if (is_spelled) entries.push_back({tokens[i], static_cast<Token>(i)});
+  }
+  return SpecialTokens(std::move(entries));
+}
+
+SpecialTokens VocabularyKeys::AddedWords() const {
+  std::vector<SpecialTokens::Entry> entries;
+  for (std::size_t i = 0; i < size(); ++i) {
+    const auto token = static_cast<Token>(i);
+    if (kinds[i] == TokenKind::kUserDefined && !IsSpecial(token)) entries.push_back({tokens[i], token});
   }
   return SpecialTokens(std::move(entries));
 }

@@ -44,11 +44,21 @@ struct VocabularyKeys {
   std::size_t size() const { return tokens.size(); }
   /// Throws Error when `token` is not in the vocabulary.
   void RequireToken(Token token) const;
+  /// Throws as well.
+  bool IsControl(Token token) const {
+    RequireToken(token);
+    return kinds[static_cast<std::size_t>(token)] == TokenKind::kControl;
+  }
   /// Throws Error naming the key when the token it gives is missing.
   Token Require(const std::optional<Token>& token, std::string_view key) const;
   std::optional<Token> Find(std::string_view text) const;
+  /// A token that has a meaning of its own, which text from outside must not have: a control token, one with a role
+  /// (BOS, mask), or one that was added to the vocabulary and is written in brackets ("<tool_call>").
+  bool IsSpecial(Token token) const;
   /// Control, user-defined and unknown tokens: those that a text may spell out.
   SpecialTokens Specials() const;
+  /// Those of them that are words like any others, if longer: runs of spaces, say.
+  SpecialTokens AddedWords() const;
 };
 
 /// Throws Error naming origin and key.

@@ -48,7 +48,7 @@ TEST(VocabularyTest, ByteLevelModelsAsHuggingFace) {
     for (const Json& vector : all.at("vectors")) {
       const std::string text = vector.at("text");
       const Tokens ids = ByTheFile(vector.at("ids"), name);
-      EXPECT_EQ(vocabulary.tokenizer->Encode(text), ids) << name << ": " << text;
+      EXPECT_EQ(vocabulary.tokenizer->Encode(text, {.specials = true}), ids) << name << ": " << text;
       const std::string back = vector.at("decoded").is_null() ? text : vector.at("decoded").get<std::string>();
       EXPECT_EQ(vocabulary.tokenizer->Decode(ids), back) << name;
       ++count;
@@ -66,11 +66,11 @@ TEST(VocabularyTest, WordPieceModelsAsHuggingFace) {
     int count = 0;
     for (const Json& vector : all.at("vectors")) {
       Tokens ids = tokenizer.Prefix();
-      const Tokens inner = tokenizer.Encode(vector.at("text").get<std::string>());
+      const Tokens inner = tokenizer.Encode(vector.at("text").get<std::string>(), {.specials = true});
       ids.insert(ids.end(), inner.begin(), inner.end());
       for (Token token : tokenizer.Suffix()) ids.push_back(token);
       EXPECT_EQ(ids, vector.at("input_ids").get<Tokens>()) << vector;
-      EXPECT_EQ(tokenizer.Encode(tokenizer.Decode(inner)), inner) << vector;
+      EXPECT_EQ(tokenizer.Encode(tokenizer.Decode(inner), {.specials = true}), inner) << vector;
       std::vector<std::string> pieces;
       for (Token token : inner) pieces.push_back(tokenizer.Piece(token));
       EXPECT_EQ(pieces, vector.at("tokens").get<std::vector<std::string>>());
@@ -89,7 +89,8 @@ TEST(VocabularyTest, EsmAsHuggingFace) {
   EXPECT_EQ(vectors.size(), 10u);
   for (const Json& vector : vectors) {
     const Tokens whole = vector.at("hf_EsmTokenizer");
-    EXPECT_EQ(tokenizer.Encode(vector.at("text").get<std::string>()), Tokens(whole.begin() + 1, whole.end() - 1));
+    EXPECT_EQ(tokenizer.Encode(vector.at("text").get<std::string>(), {.specials = true}),
+              Tokens(whole.begin() + 1, whole.end() - 1));
   }
   EXPECT_EQ(tokenizer.Prefix(), Tokens{0});
   EXPECT_EQ(tokenizer.Suffix(), Tokens{2});

@@ -29,14 +29,8 @@ constexpr std::string_view kWordMark = "\xe2\x96\x81";
 
 utf8proc_category_t Category(char32_t code) { return utf8proc_category(static_cast<utf8proc_int32_t>(code)); }
 
-bool IsSpace(char32_t code) {
-  if (code == ' ' || (code >= '\t' && code <= '\r') || code == 0x85) return true;
-  const auto category = Category(code);
-  return category == UTF8PROC_CATEGORY_ZS || category == UTF8PROC_CATEGORY_ZL || category == UTF8PROC_CATEGORY_ZP;
-}
-
 /// What cleaning removes.
-bool IsControl(char32_t code) {
+bool IsControlCode(char32_t code) {
   if (code == '\t' || code == '\n' || code == '\r') return false;
   if (code == 0 || code == 0xfffd) return true;
   const auto category = Category(code);
@@ -73,6 +67,7 @@ WordPieceTokenizer::WordPieceTokenizer(VocabularyKeys keys, WordPieceOptions opt
       separator_(keys_.Require(keys_.separator, "seperator_token_id")),
       unknown_(keys_.Require(keys_.unknown, "unknown_token_id")),
       specials_(keys_.Specials()),
+      added_words_(keys_.AddedWords()),
       roles_(keys_.size(), Role::kWhole),
       texts_(keys_.size()) {
   for (Token token = 0; token < static_cast<Token>(keys_.size()); ++token) AddToken(token);
@@ -95,10 +90,10 @@ void WordPieceTokenizer::AddToken(Token token) {
 std::u32string WordPieceTokenizer::Normalized(std::string_view text) const {
   std::u32string clean;
   for (char32_t code : CodePoints(text)) {
-    if (IsControl(code)) continue;
+    if (IsControlCode(code)) continue;
     const bool is_cjk = IsCjk(code);
     if (is_cjk) clean += U' ';
-    clean += IsSpace(code) ? U' ' : code;
+    clean += IsWhiteSpace(code) ? U' ' : code;
     if (is_cjk) clean += U' ';
   }
   if (options_.strip_accents) {
@@ -115,33 +110,41 @@ std::u32string WordPieceTokenizer::Normalized(std::string_view text) const {
   return lower;
 }
 
-void WordPieceTokenizer::EncodeWord(std::u32string_view word, std::vector<Token>& tokens) const {
+bool WordPieceTokenizer::CutWord(std::u32string_view word, bool goes_on, std::vector<Token>& tokens) const {
+  if (word.size() > options_.max_word_characters) return false;
   const std::size_t before = tokens.size();
-  const bool is_long = word.size() > options_.max_word_characters;
-  for (std::size_t at = 0; at < word.size() && !is_long;) {
-    const auto& pieces = at == 0 ? words_ : insides_;
+  for (std::size_t at = 0; at < word.size();) {
+    const auto& pieces = at == 0 && !goes_on ? words_ : insides_;
     std::size_t length = std::min(longest_, word.size() - at);
     auto found = pieces.end();
     for (; length > 0 && found == pieces.end(); --length) found = pieces.find(std::u32string(word.substr(at, length)));
-    if (found == pieces.end()) break;
+    if (found == pieces.end()) {
+      tokens.resize(before);
+      return false;
+    }
     tokens.push_back(found->second);
     at += found->first.size();
-    if (at == word.size()) return;
   }
-  tokens.resize(before);
-  tokens.push_back(unknown_);
+  return true;
 }
 
-void WordPieceTokenizer::EncodePlain(std::string_view text, std::vector<Token>& tokens) const {
+void WordPieceTokenizer::EncodeWord(std::u32string_view word, std::vector<Token>& tokens) const {
+  if (!CutWord(word, false, tokens)) tokens.push_back(unknown_);
+}
+
+void WordPieceTokenizer::EncodePlain(std::string_view text, bool goes_on, std::vector<Token>& tokens) const {
   const std::u32string codes = Normalized(text);
   const std::u32string_view all = codes;
   std::size_t begin = 0;
   const auto end_word = [&](std::size_t end) {
-    if (end > begin) EncodeWord(all.substr(begin, end - begin), tokens);
+    if (end == begin) return;
+    const std::u32string_view word = all.substr(begin, end - begin);
+    if (goes_on && begin == 0 && CutWord(word, true, tokens)) return;
+    EncodeWord(word, tokens);
   };
   for (std::size_t i = 0; i < all.size(); ++i) {
     const bool is_punctuation = IsPunctuation(all[i]);
-    if (!is_punctuation && !IsSpace(all[i])) continue;
+    if (!is_punctuation && !IsWhiteSpace(all[i])) continue;
     end_word(i);
     begin = i + 1;
     if (is_punctuation) EncodeWord(all.substr(i, 1), tokens);
@@ -149,11 +152,14 @@ void WordPieceTokenizer::EncodePlain(std::string_view text, std::vector<Token>& 
   end_word(all.size());
 }
 
-std::vector<Token> WordPieceTokenizer::Encode(std::string_view text) const {
+std::vector<Token> WordPieceTokenizer::Encode(std::string_view text, const EncodeOptions& options) const {
   RequireUtf8(text);
   std::vector<Token> tokens;
-  specials_.Split(
-      text, [&](std::string_view plain) { EncodePlain(plain, tokens); }, [&](Token token) { tokens.push_back(token); });
+  const auto encode = [&](std::string_view plain) {
+    EncodePlain(plain, options.behind_hole && plain.data() == text.data(), tokens);
+  };
+  const SpecialTokens& apart = options.specials ? specials_ : added_words_;
+  apart.Split(text, encode, [&](Token token) { tokens.push_back(token); });
   return tokens;
 }
 

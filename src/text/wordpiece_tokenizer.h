@@ -19,15 +19,19 @@ struct WordPieceOptions {
 
 /// As Hugging Face's BertTokenizer. Encode loses case, accents and spacing; Decode writes words with one space
 /// between them and none in front of . , ! ? and around apostrophes, so Encode(Decode(x)) is x for all x that Encode
-/// gives, [UNK] aside. A piece inside a word shows as ##piece. Const; share freely.
+/// gives, [UNK] aside. Text behind a hole goes on within a word if it begins with a letter: "[hole]ing" is ##ing where
+/// the vocabulary has it; punctuation in a hole therefore wants a space behind it. A piece inside a word shows as
+/// ##piece. Const; share freely.
 class WordPieceTokenizer : public Tokenizer {
  public:
   /// Throws Error when [CLS], [SEP] or [UNK] is missing.
   WordPieceTokenizer(VocabularyKeys keys, WordPieceOptions options);
 
-  std::vector<Token> Encode(std::string_view text) const override;
+  using Tokenizer::Encode;
+  std::vector<Token> Encode(std::string_view text, const EncodeOptions& options) const override;
   std::string Decode(std::span<const Token> tokens) const override;
   std::string Piece(Token token) const override;
+  bool IsControl(Token token) const override { return keys_.IsControl(token); }
   std::vector<Token> Prefix() const override { return {cls_}; }
   std::vector<Token> Suffix() const override { return {separator_}; }
 
@@ -36,8 +40,11 @@ class WordPieceTokenizer : public Tokenizer {
 
   void AddToken(Token token);
   std::u32string Normalized(std::string_view text) const;
-  void EncodePlain(std::string_view text, std::vector<Token>& tokens) const;
+  /// `goes_on`: a word at its very beginning has begun before it.
+  void EncodePlain(std::string_view text, bool goes_on, std::vector<Token>& tokens) const;
   void EncodeWord(std::u32string_view word, std::vector<Token>& tokens) const;
+  /// Appends the pieces; false, and nothing, when one is missing.
+  bool CutWord(std::u32string_view word, bool goes_on, std::vector<Token>& tokens) const;
 
   VocabularyKeys keys_;
   WordPieceOptions options_;
@@ -45,6 +52,7 @@ class WordPieceTokenizer : public Tokenizer {
   Token separator_;
   Token unknown_;
   SpecialTokens specials_;
+  SpecialTokens added_words_;
   std::vector<Role> roles_;
   std::vector<std::string> texts_;  // of the tokens, without marks
   std::unordered_map<std::u32string, Token> words_;

@@ -19,7 +19,13 @@ for await (const chunk of await client.chat.completions.create({ ...request, str
 assert.equal(text, whole.choices[0].message.content);
 assert.equal(finish, whole.choices[0].finish_reason);
 
-await assert.rejects(client.completions.create({ model, prompt: "a", max_tokens: 1e6 }), (error) => {
+assert.equal((await client.models.retrieve(model)).id, model);
+const drawn = await client.completions.create({ model, prompt: ["a", "b"], max_tokens: 1e6, diffusion: { planner: "top-k:k=16" } });
+const { seed } = drawn.usage;
+const again = await client.completions.create({ model, prompt: ["a", "b"], max_tokens: 1e6, seed, diffusion: { planner: "top-k:k=16" } });
+assert.deepEqual(again.choices, drawn.choices);
+
+await assert.rejects(client.completions.create({ model, prompt: "a", max_tokens: 0 }), (error) => {
   return error instanceof OpenAI.BadRequestError && error.param === "max_tokens";
 });
 console.log("openai for JavaScript chats, streams and reads errors");

@@ -32,7 +32,18 @@ several = client.completions.create(model=model, prompt="the ", max_tokens=8, n=
                                     extra_body={"diffusion": {"planner": "top-k:k=2"}})
 assert [choice.index for choice in several.choices] == [0, 1, 2], several
 
-for wrong, kind in (({"max_tokens": 10**6}, openai.BadRequestError), ({"extra_body": {"diffusion": {"planner": "x"}}}, openai.BadRequestError)):
+assert client.models.retrieve(model).id == model
+try:
+    client.models.retrieve("other")
+    raise SystemExit("there is another model")
+except openai.NotFoundError as error:
+    assert error.code == "model_not_found", error
+
+listed = client.completions.create(model=model, prompt=["the ", "a "], max_tokens=10**6, n=2, seed=2,
+                                   extra_body={"diffusion": {"planner": "top-k:k=16"}})
+assert [choice.index for choice in listed.choices] == [0, 1, 2, 3], listed
+
+for wrong, kind in (({"max_tokens": 0}, openai.BadRequestError), ({"extra_body": {"diffusion": {"planner": "x"}}}, openai.BadRequestError)):
     try:
         client.completions.create(model=model, prompt="the ", **wrong)
         raise SystemExit(f"{wrong} was taken")
@@ -41,7 +52,7 @@ for wrong, kind in (({"max_tokens": 10**6}, openai.BadRequestError), ({"extra_bo
 
 families = {family.name: family for family in text_string_to_metric_families(urlopen(url + "/metrics").read().decode())}
 passes = sum(sample.value for sample in families["punt_nfe"].samples)
-counted = sum(answer.usage.model_extra["nfe"] for answer in (whole, several)) + usage.model_extra["nfe"]
+counted = sum(answer.usage.model_extra["nfe"] for answer in (whole, several, listed)) + usage.model_extra["nfe"]
 assert passes == counted, (passes, counted)
 figures = {sample.name: sample.value for name in ("punt_batch_sequences", "punt_forward_seconds") for sample in families[name].samples}
 assert figures["punt_batch_sequences_sum"] == passes, (figures, passes)

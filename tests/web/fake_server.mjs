@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 
 const WEB = new URL("../../web/", import.meta.url);
 const FIXTURES = new URL("fixtures/", import.meta.url);
-const TYPES = { html: "text/html; charset=utf-8", css: "text/css", js: "text/javascript", svg: "image/svg+xml" };
+const TYPES = { html: "text/html; charset=utf-8", css: "text/css", js: "text/javascript", svg: "image/svg+xml", jsonl: "application/jsonl" };
 
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
@@ -20,7 +20,8 @@ export class FakeServer {
   running = 0;
   mostRunning = 0;
 
-  constructor({ delay = 0, hold = null, key = null, loading = 0 } = {}) {
+  constructor({ delay = 0, hold = null, key = null, loading = 0, model = null } = {}) {
+    this.model = model; // a name instead of that of the recorded properties
     this.delay = delay; // milliseconds between events
     this.hold = hold; // {event, count}: behind the so-manieth event of a kind generations wait for release()
     this.released = new Promise((resolve) => (this.release = resolve));
@@ -44,6 +45,7 @@ export class FakeServer {
 
   async #answer(request, response) {
     const { pathname } = new URL(request.url, "http://localhost");
+    if (pathname === "/tokenize") return this.#tokenize(request, response);
     if (request.method === "POST") return this.#generate(request, response, pathname);
     if (pathname === "/props") return this.#props(request, response);
     const name = pathname === "/" ? "index.html" : pathname.slice(1);
@@ -63,14 +65,25 @@ export class FakeServer {
     if (!this.#hasKey(request, response)) return;
     if (this.loading-- > 0) return refuse(response, 503, { message: "the model is being loaded" });
     response.writeHead(200, { "Content-Type": "application/json" });
-    response.end(await readFile(new URL("props.json", FIXTURES)));
+    const props = JSON.parse(await readFile(new URL("props.json", FIXTURES), "utf8"));
+    if (this.model !== null) props.model = { ...props.model, name: this.model, has_chat_template: false };
+    response.end(JSON.stringify(props));
+  }
+
+  /** A token a word. */
+  async #tokenize(request, response) {
+    if (!this.#hasKey(request, response)) return;
+    const { content } = JSON.parse(await text(request));
+    const words = content.split(" ").filter((word) => word !== "");
+    response.writeHead(200, { "Content-Type": "application/json" });
+    response.end(JSON.stringify({ tokens: words.map((_, i) => i) }));
   }
 
   async #generate(request, response, pathname) {
     if (!this.#hasKey(request, response)) return;
     const body = JSON.parse(await text(request));
     this.requests.push({ pathname, ...body });
-    const prompt = body.prompt ?? body.messages[0].content;
+    const prompt = body.prompt ?? body.messages?.[0].content ?? "";
     if (prompt.startsWith("fail:400")) {
       return refuse(response, 400, { message: "temperature must be at least 0", param: "temperature" });
     }

@@ -34,9 +34,16 @@ export async function open({ server: serverOptions = {}, ...options } = {}) {
   return { server, ...(await openAt(await server.listen(), options)) };
 }
 
-/** `complaints`: what the browser's console was told, but for what is `allowed`, and requests that went elsewhere. */
-export async function openAt(url, { allowed = null, ...contextOptions } = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...contextOptions });
+/**
+ * `complaints`: what the browser's console was told, but for what is `allowed`, and requests that went elsewhere.
+ * Nothing plays by itself unless `reducedMotion` is "no-preference". `hash`: what stands behind the address.
+ */
+export async function openAt(url, { allowed = null, hash = "", ...contextOptions } = {}) {
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 900 },
+    reducedMotion: "reduce",
+    ...contextOptions,
+  });
   opened.unshift(context);
   const page = await context.newPage();
   page.setDefaultTimeout(60000);
@@ -46,11 +53,19 @@ export async function openAt(url, { allowed = null, ...contextOptions } = {}) {
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && note(message.text()));
   page.on("pageerror", (error) => note(String(error)));
   page.on("request", (request) => isElsewhere(request.url()) && note(request.url()));
-  await page.goto(url);
+  await page.goto(url + hash);
   return { page, complaints };
 }
 
-export const ready = (page) => page.waitForSelector("#run:enabled");
+/** The server is there, the recorded run is shown, and everything is unfolded. */
+export async function ready(page) {
+  await page.waitForSelector("#run:enabled");
+  await page.waitForFunction(() => document.querySelector("#status").textContent !== "");
+  await page.evaluate(() => {
+    for (const one of document.querySelectorAll("#drawer, .extras")) one.open = true;
+  });
+  await settled(page);
+}
 export const panel = (page, index = 0) => page.locator(".panel").nth(index);
 export const counter = (page, name, index = 0) => panel(page, index).locator(`[data-counter=${name}]`).textContent();
 export const where = (page, index = 0) => panel(page, index).locator(".where").textContent();
@@ -60,7 +75,7 @@ export async function runToEnd(page, prompt = "Once upon a time") {
   await page.fill("#prompt", prompt);
   await page.evaluate(() => (document.querySelector("#status").textContent = ""));
   await page.press("#prompt", "Control+Enter");
-  await page.waitForFunction(() => document.querySelector("#status").textContent.includes("forward passes"));
+  await page.waitForFunction(() => document.querySelector("#status").textContent.includes("passes of the model"));
   await page.waitForSelector("#run:enabled");
   await settled(page);
 }

@@ -53,11 +53,11 @@ test("a step: masked, tested, accepted or rejected, then earlier or masked again
   assert.equal(done.committed, 2);
   assert.deepEqual(
     { ...done.cells[1] },
-    { state: "accepted", token: 21, step: 1, confidence: 0.5, divergence: null, epsilon: null },
+    { state: "accepted", token: 21, step: 1, age: 0, confidence: 0.5, divergence: null, epsilon: null },
   );
   assert.deepEqual(
     { ...done.cells[2] },
-    { state: "accepted", token: 22, step: 1, confidence: 0.5, divergence: 0.05, epsilon: 0.1 },
+    { state: "accepted", token: 22, step: 1, age: 0, confidence: 0.5, divergence: 0.05, epsilon: 0.1 },
   );
   assert.equal(done.cells[3].divergence, Infinity);
   assert.equal(states(advance(done, step(1, [3]))), "prompt earlier earlier masked");

@@ -28,7 +28,7 @@ test("the slider, the player and the arrow keys replay", async () => {
   assert.equal(await where(page), `step 1 of ${steps}`);
   const [first] = await eventsOf("punt", "commit");
   assert.equal(await cells(page, "accepted").count(), first.positions.length);
-  assert.equal(await counter(page, "nfe"), `${first.nfe.total} = ${first.nfe.base} + ${first.nfe.test}`);
+  assert.equal(await counter(page, "nfe"), `${first.nfe.total} = ${first.nfe.base} + ${first.nfe.test} tests`);
   assert.ok((await cells(page, "rejected").count()) > 0);
   await panel(page).locator(".slider").press("ArrowRight");
   await settled(page);
@@ -81,12 +81,12 @@ test("pointing at a token and moving to it by keys tell step, confidence and div
   await page.keyboard.press("ArrowDown");
   assert.doesNotMatch(await detail.textContent(), /^position [56]: /);
   await page.keyboard.press("Home");
-  assert.match(await detail.textContent(), /^position 0: "<s>", prompt$/);
+  assert.match(await detail.textContent(), /^position 1: " Once", given$/);
   assert.deepEqual(complaints, []);
 });
 
 for (const order of ["sequence", "together"]) {
-  test(`two planners side by side, ${order}: same prompt and seed, replayed at equal NFE`, async () => {
+  test(`two planners side by side, ${order}: same prompt and seed, replayed at equal passes`, async () => {
     const { page, server, complaints } = await open({ server: { delay: 2 } });
     await ready(page);
     await page.check("#compare");
@@ -97,12 +97,12 @@ for (const order of ["sequence", "together"]) {
     await runToEnd(page);
     assert.equal(await page.locator(".panel").count(), 2);
     const [a, b] = server.requests;
-    assert.equal(a.diffusion.planner, "punt");
+    assert.equal(a.diffusion.planner, "punt:epsilon=0.16");
     assert.equal(b.diffusion.planner, "top-k:k=2");
     assert.deepEqual({ ...a, diffusion: null }, { ...b, diffusion: null });
     assert.equal(server.mostRunning, order === "together" ? 2 : 1);
-    assert.equal(await panel(page, 0).locator("h2").textContent(), "Run A: punt");
-    assert.equal(await panel(page, 1).locator("h2").textContent(), "Run B: top-k:k=2");
+    assert.equal(await panel(page, 0).locator("h2").textContent(), "punt");
+    assert.equal(await panel(page, 1).locator("h2").textContent(), "top-k:k=2");
     const nfe = async (index) => parseInt(await counter(page, "nfe", index), 10);
     assert.deepEqual([await nfe(0), await nfe(1)], [(await endOf("punt")).nfe.total, (await endOf("top-k")).nfe.total]);
     await slideTo(page, 2, 0);
@@ -126,10 +126,10 @@ test("a saved trace is the one that was sent; loaded again it shows the same", a
   const saved = await download.path();
   assert.equal(await readFile(saved, "utf8"), await fixture("punt"));
   await panel(page).locator(".file").setInputFiles(fixturePath("top-k"));
-  await page.waitForFunction(() => document.querySelector("h2").textContent === "Run A: top-k:k=2");
+  await page.waitForFunction(() => document.querySelector("h2").textContent === "top-k:k=2");
   assert.equal(await counter(page, "steps"), String((await endOf("top-k")).steps));
   await panel(page).locator(".file").setInputFiles(saved);
-  await page.waitForFunction(() => document.querySelector("h2").textContent === "Run A: punt");
+  await page.waitForFunction(() => document.querySelector("h2").textContent === "punt");
   assert.equal(await panel(page).locator(".canvas").textContent(), canvas);
   assert.equal(await counter(page, "seconds"), (await endOf("punt")).seconds.toFixed(2));
   assert.deepEqual(complaints, []);
@@ -153,7 +153,7 @@ test("of a file with several runs one is chosen; a damaged file changes nothing"
   assert.equal(await page.textContent("#error"), "broken.jsonl:1: not a JSON object");
   assert.equal(await panel(page).locator(".canvas").textContent(), second);
   await file.setInputFiles(fixturePath("remdm"));
-  await page.waitForFunction(() => document.querySelector("h2").textContent.startsWith("Run A: remdm:"));
+  await page.waitForFunction(() => document.querySelector("h2").textContent.startsWith("remdm:"));
   assert.equal(await page.textContent("#error"), "");
   const commits = await eventsOf("remdm", "commit");
   const taken = commits.findIndex((commit) => commit.remasked.length > 0);

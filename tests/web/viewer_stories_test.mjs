@@ -38,7 +38,7 @@ async function saved(page, index = 0) {
 
 /** The answer to the request of the page, from the server's API. */
 async function ask(prompt, planner) {
-  const body = { prompt, max_tokens: 32, seed: 4, diffusion: { planner } };
+  const body = { prompt, max_tokens: 32, seed: 4, temperature: 0.7, top_p: 0.9, diffusion: { planner } };
   return (await fetch(`${server.url}v1/completions`, { method: "POST", body: JSON.stringify(body) })).json();
 }
 
@@ -58,7 +58,7 @@ served("a prompt is typed, and the canvas is watched while it fills", async () =
   });
   await page.locator("#prompt").pressSequentially("Once upon a time");
   await page.keyboard.press("Control+Enter");
-  await page.waitForFunction(() => document.querySelector("#status").textContent.includes("48 forward passes"));
+  await page.waitForFunction(() => document.querySelector("#status").textContent.includes("48 passes of the model"));
   await settled(page);
   const between = (await page.evaluate(() => [...window.seen])).filter((masked) => masked > 0 && masked < 48);
   assert.ok(between.length >= 3, `seen with ${between} masks`);
@@ -87,7 +87,7 @@ served("the slider goes through the steps of the trace, by keys too", async () =
   }
   await page.keyboard.press("End");
   await settled(page);
-  assert.equal(await where(page), "end (full)");
+  assert.equal(await where(page), "done");
   assert.equal(await cells(page, "masked").count(), 0);
   assert.deepEqual(complaints, []);
 });
@@ -100,10 +100,11 @@ served("two planners are compared at equal cost, and cost what the API says", as
   await page.selectOption("#order", "together");
   await runToEnd(page, "Once upon a time");
   const nfe = async (index) => parseInt(await counter(page, "nfe", index), 10);
-  for (const [index, planner] of ["punt", "top-k:k=2"].entries()) {
+  for (const [index, planner] of ["punt:epsilon=0.16", "top-k:k=2"].entries()) {
     const answer = await ask("Once upon a time", planner);
     assert.equal(await nfe(index), answer.usage.nfe, planner);
-    assert.ok((await canvasText(page, index)).endsWith(`Once upon a time${answer.choices[0].text}`), planner);
+    const text = `Once upon a time${answer.choices[0].text}`.replaceAll("\n", "↵\n");
+    assert.equal(await canvasText(page, index), text, planner);
   }
   const axes = async (index) => panel(page, index).locator("svg text").allTextContents();
   assert.deepEqual(await axes(0), await axes(1));
@@ -126,7 +127,7 @@ served("a trace that was saved is loaded into a new page, and shows the same at 
   const fresh = await openAt(server.url);
   await ready(fresh.page);
   await panel(fresh.page).locator(".file").setInputFiles(trace.path);
-  await fresh.page.waitForFunction(() => document.querySelector("h2").textContent === "Run A: punt");
+  await fresh.page.waitForFunction(() => document.querySelector("h2").textContent === "punt:epsilon=0.16");
   for (let step = 0; step <= steps + 1; ++step) {
     for (const one of [page, fresh.page]) await slideTo(one, step);
     const shown = (one) => panel(one).locator(".canvas").innerHTML();

@@ -36,11 +36,11 @@ test("a prompt is filled in live, and the counters are those of the run", async 
   await settled(page);
   assert.equal(await cells(page, "masked").count(), 0);
   const end = await endOf("punt");
-  assert.equal(await counter(page, "nfe"), `${end.nfe.total} = ${end.nfe.base} + ${end.nfe.test}`);
+  assert.equal(await counter(page, "nfe"), `${end.nfe.total} = ${end.nfe.base} + ${end.nfe.test} tests`);
   assert.equal(await counter(page, "steps"), String(end.steps));
   assert.equal(await counter(page, "seconds"), end.seconds.toFixed(2));
   assert.equal(await counter(page, "rate"), (32 / end.nfe.total).toFixed(2));
-  assert.equal(await where(page), "end (full)");
+  assert.equal(await where(page), "done");
   assert.match(
     await panel(page).locator(".canvas").textContent(),
     /Once upon a time, there was a little girl named Lily/,
@@ -50,12 +50,12 @@ test("a prompt is filled in live, and the counters are those of the run", async 
     pathname: "/v1/completions",
     prompt: "Once upon a time",
     max_tokens: 32,
-    temperature: 1,
-    top_p: 1,
+    temperature: 0.7,
+    top_p: 0.9,
     seed: 4,
     stream: true,
     stream_options: { include_usage: true },
-    diffusion: { planner: "punt", score: "margin", window: 0, cache: "none", stream: "events" },
+    diffusion: { planner: "punt:epsilon=0.16", score: "margin", window: 0, cache: "none", stream: "events" },
   });
   assert.deepEqual(complaints, []);
 });
@@ -64,7 +64,7 @@ test("parameters come from the registry; bounds are kept before anything is sent
   const { page, server, complaints } = await open();
   await ready(page);
   const param = (name) => page.locator(`#planner-a [data-param=${name}]`);
-  assert.equal(await param("epsilon").inputValue(), "0.04");
+  assert.equal(await param("epsilon").inputValue(), "0.16"); // the example's
   assert.match(await param("epsilon").getAttribute("title"), /uninfluenced/);
   await param("epsilon").fill("0.08");
   await page.click("#planner-a summary");
@@ -91,6 +91,8 @@ test("parameters come from the registry; bounds are kept before anything is sent
   await page.click("#more > summary");
   await page.click("#run");
   assert.equal(await page.evaluate(() => document.activeElement.id), "window");
+  assert.match(await page.textContent("#error"), /^Window: /);
+  assert.equal(await page.getAttribute("#window", "aria-invalid"), "true");
   assert.equal(server.requests.length, 1);
   await page.fill("#window", "0");
   await page.selectOption("#planner-a select", "spacing");
@@ -104,19 +106,27 @@ test("parameters come from the registry; bounds are kept before anything is sent
   );
 });
 
-test("chat and infill send what they mean", async () => {
+test("chat, gaps and boards send what they mean", async () => {
   const { page, server, complaints } = await open();
   await ready(page);
-  assert.ok(await page.isChecked("input[value=chat]")); // the model has a template
+  await page.check("input[value=chat]"); // the model has a template
   await runToEnd(page, "Hello");
   assert.equal(server.requests[0].pathname, "/v1/chat/completions");
   assert.deepEqual(server.requests[0].messages, [{ role: "user", content: "Hello" }]);
-  await page.check("input[value=infill]");
-  await page.fill("#suffix", " The end.");
-  await runToEnd(page, "Tom saw a");
-  assert.equal(server.requests[1].pathname, "/v1/completions");
-  assert.equal(server.requests[1].prompt, "Tom saw a");
-  assert.equal(server.requests[1].suffix, " The end.");
+  await page.check("input[value=completion]");
+  assert.ok(await page.isVisible("#max-tokens"));
+  await runToEnd(page, "Tom saw a[MASK:5] The end.");
+  assert.ok(await page.isHidden("#max-tokens")); // the gap says how much
+  const [, gap] = server.requests;
+  assert.equal(gap.pathname, "/v1/completions");
+  assert.deepEqual([gap.prompt, gap.suffix, gap.max_tokens], ["Tom saw a", " The end.", 5]);
+  await runToEnd(page, "Tom[MASK:5]saw[MASK]");
+  const [, , gaps] = server.requests;
+  assert.deepEqual([gaps.prompt, gaps.suffix, gaps.max_tokens], [undefined, undefined, undefined]);
+  assert.deepEqual(gaps.diffusion.infill, ["Tom", 5, "saw", 1]);
+  await page.fill("#prompt", "Tom saw a ");
+  await page.click("#insert-gap");
+  assert.equal(await page.inputValue("#prompt"), "Tom saw a [MASK:12]");
   assert.deepEqual(complaints, []);
 });
 
@@ -173,7 +183,7 @@ test("a key is asked for and kept in memory only; a model that loads is waited f
   await page.press("#key", "Enter");
   await page.waitForFunction(() => document.querySelector("#model").textContent.includes("being loaded"));
   await ready(page);
-  assert.match(await page.textContent("#model"), /^stories, up to 256 positions/);
+  assert.match(await page.textContent("#model"), /^model stories, up to 256 positions/);
   await runToEnd(page);
   assert.equal(server.requests.length, 1);
   assert.ok(await page.isHidden("#key-form"));

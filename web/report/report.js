@@ -19,20 +19,17 @@
   const curves = [...new Set(rows.map((row) => row.curve))];
   const hidden = new Set();
 
-  // Told apart by colour-blind eyes, and by shape as well.
-  const light = ["#0072b2", "#d55e00", "#00825f", "#a8508a", "#8a6d00", "#2f8fc4", "#333a44", "#b3261e"];
-  const dark = ["#5db4f0", "#ff9248", "#3fd6a5", "#f09ad2", "#e8cf4a", "#9fd8ff", "#dfe3e8", "#ff8a80"];
-  const shapes = ["circle", "rect", "triangle", "rectRot", "star", "crossRot", "rectRounded", "cross"];
+  // Colours and markers are those of all other pictures; data.looks has them. Marker 4 is a triangle upside down.
+  const shapes = ["circle", "rect", "triangle", "rectRot", "triangle"];
   const dashes = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
   const scheme = window.matchMedia("(prefers-color-scheme: dark)");
   // A family has a colour and a shape, a temperature a dash; points of all but the first temperature are hollow.
-  const families = [...new Set(rows.map((row) => row.family))];
   const temperatures = [...new Set(rows.map((row) => row.temperature))];
   const looks = new Map(rows.map((row) => {
-    const family = families.indexOf(row.family);
-    return [row.curve, { family, is_first: row.family === "punt", temperature: temperatures.indexOf(row.temperature) }];
+    const look = data.looks[row.family];
+    return [row.curve, { look, is_first: row.family === "punt", temperature: temperatures.indexOf(row.temperature) }];
   }));
-  const colour = (curve) => (scheme.matches ? dark : light)[looks.get(curve).family % light.length];
+  const colour = (curve) => looks.get(curve).look[scheme.matches ? "dark" : "light"];
   const theme = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
   const number = (value) => {
@@ -99,15 +96,24 @@
     return wanted.includes(leading) ? number(value) : "";
   };
 
+  // The axis covers all values and a little more: no marker on the frame, no whisker cut off.
+  const ends = (values, isLog) => {
+    const [low, high] = [Math.min(...values), Math.max(...values)];
+    if (isLog) {
+      const margin = Math.max(1.05, (high / low) ** 0.04);
+      return { min: low / margin, max: high * margin };
+    }
+    const margin = 0.04 * (high - low || Math.abs(high) || 1);
+    return { min: low >= 0 && low < margin ? 0 : low - margin, max: high + margin };
+  };
+
   const scale = (title, values, isLog) => ({
     type: isLog ? "logarithmic" : "linear",
-    suggestedMin: Math.min(...values),
-    suggestedMax: Math.max(...values),
-    ...(isLog ? {} : { grace: "5%" }),
+    ...ends(values, isLog),
     title: { display: true, text: title + (isLog ? ", logarithmic" : ""), color: theme("--text") },
     grid: { color: theme("--line") },
     border: { color: theme("--faint") },
-    ticks: { color: theme("--faint"), callback: isLog ? logLabel(values) : number, maxRotation: 0, autoSkip: !isLog },
+    ticks: { includeBounds: false, color: theme("--faint"), callback: isLog ? logLabel(values) : number, maxRotation: 0, autoSkip: !isLog },
   });
 
   const configuration = (key) => {
@@ -126,7 +132,8 @@
       pointRadius: looks.get(curve).is_first ? 6 : 4.5,
       pointHoverRadius: 8,
       pointBorderWidth: 2,
-      pointStyle: shapes[looks.get(curve).family % shapes.length],
+      pointStyle: shapes[looks.get(curve).look.marker],
+      pointRotation: looks.get(curve).look.marker === 4 ? 180 : 0,
       borderColor: colour(curve),
       backgroundColor: looks.get(curve).temperature === 0 ? colour(curve) : theme("--card"),
     }));
@@ -146,7 +153,7 @@
           x: scale(axes[key], values, suitsLog(values)),
           y: {
             ...scale(`${quality.title} (${direction})`, qualities, quality.less_is_better && suitsLog(qualities)),
-            ...(isShare ? { min: Math.max(0, Math.floor(10 * Math.min(...qualities)) / 10), max: 1 } : {}),
+            ...(isShare ? { min: Math.max(0, Math.floor(10 * Math.min(...qualities) - 0.5) / 10), max: 1 } : {}),
           },
         },
         plugins: { legend: { display: false }, tooltip },

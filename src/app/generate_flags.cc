@@ -1,0 +1,98 @@
+#include "app/generate_flags.h"
+
+#include <limits>
+
+#include "base/check.h"
+
+namespace punt {
+namespace {
+
+constexpr std::int64_t kInt = std::numeric_limits<int>::max();
+constexpr std::int64_t kBig = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMostSamples = 1'000'000;
+constexpr std::int64_t kMostBatch = 64;
+
+CLI::Option* AddText(CLI::App& command, const std::string& name, std::optional<std::string>& value,
+                     const std::string& help) {
+  return command.add_option_function<std::string>(
+      name, [&value](const std::string& text) { value = text; }, help);
+}
+
+void AddContent(GenerateFlags& flags, CLI::App& command) {
+  command.add_option("prompt,-p,--prompt", flags.prompt, "Text to continue; - reads it from the standard input");
+  command
+      .add_option("-m,--model", flags.model, "Bundled model, GGUF file, folder or toy:KIND,... (see punt list models)")
+      ->default_str("stories");
+  command.add_flag("--chat", flags.chat, "The prompt is a message: put it into the model's template, show the answer");
+  AddText(command, "--infill", flags.infill,
+          "Text with holes of n tokens, [MASK:n]: ab[MASK:12]cd. A space before a hole is the hole's");
+  AddInteger(command, "-n,--length", flags.length, 1, kInt,
+             "Positions to generate; default: 128, or all that a small model takes");
+  flags.protein.AddTo(command);
+  command.add_option("--from", flags.from,
+                     "Repeat runs that --json wrote to this file (- is the standard input), one after another; options "
+                     "given beside it replace theirs");
+}
+
+void AddSampling(GenerateFlags& flags, CLI::App& command) {
+  command.add_option("--planner", flags.planner, "name or name:key=value,... (see punt list planners)")
+      ->capture_default_str();
+  command.add_option("--score", flags.score, "Confidence score (see punt list scores); default: the model's own");
+  flags.proposal.AddTo(command);
+  AddInteger(command, "--window", flags.window, 0, kInt, "Fill blocks of so many positions left to right (0: one)");
+  AddCache(command, flags.cache);
+  command.add_option("--eos", flags.eos, "End-of-sequence tokens: none, deprioritise or forbid")->capture_default_str();
+  AddReal(command, "--guidance", flags.guidance, 0, 1e6, "Classifier-free guidance: twice the passes (0: none)");
+  command.add_flag("--freeze-mask-ratio", flags.freeze_mask_ratio,
+                   "Test passes keep their base's mask ratio (ESM-2's token dropout)");
+  AddInteger(command, "--max-steps", flags.max_steps, 0, kBig, "Stop after so many steps (0: no limit)");
+  AddInteger(command, "--max-nfe", flags.max_nfe, 0, kBig,
+             "Stop before exceeding so many forward passes (0: no limit)");
+  AddSeed(command, "--seed", flags.seed, "Seed of all random numbers");
+  AddInteger(command, "--samples", flags.samples, 1, kMostSamples, "How many sequences")->default_str("1");
+  AddSeed(command, "--first-sample", flags.first_sample, "Number of the first sequence");
+}
+
+void AddMachine(GenerateFlags& flags, CLI::App& command) {
+  command.add_option("--device", flags.device, "Device (see punt list devices)")->capture_default_str();
+  AddCompute(command, flags.compute);
+  AddInteger(command, "--gpu-layers", flags.gpu_layers, -1, kInt, "Layers on a GPU device, from the last (-1: all)");
+  command.add_flag("--no-repack", flags.no_repack, "Use weights as they are mapped: opens at once, computes slower");
+  AddThreads(command, flags.threads);
+  AddInteger(command, "--batch", flags.batch, 0, kMostBatch,
+             "Sequences that run together (0: as many as pay); never changes a result")
+      ->default_str("0");
+}
+
+void AddOutput(GenerateFlags& flags, CLI::App& command) {
+  command.add_flag("--json", flags.json, "Print a JSON object a line, with all that repeats the run (see --from)");
+  AddText(command, "--separator", flags.separator,
+          "This line between samples, instead of one above each that tells its seed and number");
+  AddText(command, "--trace", flags.trace, "Write every event to this file (JSON lines)");
+  flags.view.AddTo(command);
+}
+
+}  // namespace
+
+void GenerateFlags::AddTo(CLI::App& command) {
+  AddContent(*this, command);
+  AddSampling(*this, command);
+  AddMachine(*this, command);
+  AddOutput(*this, command);
+}
+
+void RequireConsistent(const GenerateFlags& flags) {
+  if (flags.protein.format != "text" && !flags.protein.is_fasta()) {
+    BadInput("unknown format '{}'; valid: text, fasta", flags.protein.format);
+  }
+  if (flags.protein.is_fasta() && flags.json) BadInput("--format fasta and --json exclude each other");
+  if (flags.separator && flags.is_for_machines())
+    BadInput("--separator is for texts: not with --json or --format fasta");
+  if (flags.protein.lengths.empty()) return;
+  if (flags.length > 0) BadInput("--length and --lengths exclude each other");
+  if (flags.infill) BadInput("--infill and --lengths exclude each other: the holes have lengths");
+  if (!flags.prompt.empty()) BadInput("a prompt and --lengths exclude each other: lengths are those of whole proteins");
+  if (flags.chat || flags.guidance != 0) BadInput("--lengths goes with neither --chat nor --guidance");
+}
+
+}  // namespace punt

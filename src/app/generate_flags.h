@@ -1,0 +1,58 @@
+// The options of `punt generate`.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "app/options.h"
+#include "app/protein_request.h"
+
+namespace punt {
+
+struct GenerateFlags {
+  // What to generate, and from what.
+  std::string prompt;
+  bool prompt_is_text = false;  // "-" is a text, not the standard input
+  std::optional<std::string> infill;
+  std::int64_t length = 0;  // 0: as many positions as is usual
+  bool chat = false;
+  std::string model;  // empty: DefaultModel()
+  // How.
+  std::string planner = "punt";
+  std::string score;  // empty: the model's own
+  ProposalFlags proposal;
+  std::string eos = "none";
+  std::int64_t window = 0;
+  std::string cache = "none";
+  double guidance = 0;
+  bool freeze_mask_ratio = false;
+  ProteinRequest protein;
+  std::int64_t max_steps = 0;
+  std::int64_t max_nfe = 0;
+  std::uint64_t seed = 0;
+  std::uint64_t first_sample = 0;
+  std::int64_t samples = 1;
+  std::string from;  // empty: no run is repeated
+  // With what.
+  std::string compute = "auto";
+  std::string device = "auto";
+  std::int64_t gpu_layers = -1;
+  bool no_repack = false;
+  std::int64_t threads = 0;
+  std::int64_t batch = 0;
+  // What is shown.
+  bool json = false;
+  std::optional<std::string> separator;
+  std::optional<std::string> trace;
+  ViewFlags view;
+
+  void AddTo(CLI::App& command);
+  bool is_for_machines() const { return json || protein.is_fasta(); }
+};
+
+/// Throws Error on options that contradict each other.
+void RequireConsistent(const GenerateFlags& flags);
+
+}  // namespace punt

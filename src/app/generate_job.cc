@@ -1,0 +1,184 @@
+#include "app/generate_job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "app/event_list.h"
+#include "app/request.h"
+#include "app/sudoku_request.h"
+#include "app/terminal.h"
+#include "app/tokenizer_input.h"
+#include "base/check.h"
+#include "model/devices.h"
+#include "punt/planner.h"
+
+namespace punt {
+namespace {
+
+std::string ReadPrompt(const GenerateFlags& flags) {
+  if (flags.prompt != "-" || flags.prompt_is_text) return flags.prompt;
+  std::string text = ReadStandardInput();
+  if (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+/// Which part of the canvas is shown as text.
+void FindText(GenerateJob& job) {
+  const Token mask = job.model.denoiser->info().mask_token;
+  const std::size_t size = job.canvas.size();
+  job.report.text_begin = job.model.tokenizer->Prefix().size();
+  job.report.text_end = size - (job.flags.chat ? 0 : job.model.tokenizer->Suffix().size());
+  std::size_t tail = job.report.text_end;
+  while (tail > 0 && job.canvas[tail - 1] == mask) --tail;
+  job.report.tail_begin = tail;
+  if (job.flags.chat) job.report.text_begin = tail;
+}
+
+void ReadLengths(CanvasRequest& request, GenerateJob& job) {
+  const std::string& file = job.flags.protein.lengths;
+  if (file.empty()) return;
+  const Tokenizer& tokenizer = *job.model.tokenizer;
+  const auto around = static_cast<int>(tokenizer.Prefix().size() + tokenizer.Suffix().size());
+  job.lengths.emplace(file, job.model.denoiser->info().max_length - around);
+  if (job.lengths->left_out() > 0) {
+    fmt::print(stderr, "punt: note: {} lengths in '{}' are more than {} takes and are not drawn\n",
+               job.lengths->left_out(), file, job.model.name);
+  }
+  request.length = job.lengths->longest();
+}
+
+/// What was asked for and will not happen.
+std::vector<std::string> IgnoredOptions(const GenerateFlags& flags, const Model& model) {
+  std::vector<std::string> warnings;
+  const bool has_gpu = !model.is_toy && ggml_backend_dev_type(FindDevice(flags.device)) == GGML_BACKEND_DEVICE_TYPE_GPU;
+  if (flags.gpu_layers >= 0 && !has_gpu) {
+    warnings.push_back(fmt::format("--gpu-layers {} is ignored: the model runs on the CPU", flags.gpu_layers));
+  }
+  if (flags.freeze_mask_ratio && model.architecture != "esm2") {
+    warnings.push_back(fmt::format("--freeze-mask-ratio is ignored: {} has no token dropout",
+                                   model.architecture.empty() ? "a toy model" : model.architecture));
+  }
+  return warnings;
+}
+
+Model OpenAndWarn(const GenerateFlags& flags) {
+  Model model =
+      OpenModel(flags.model.empty() ? DefaultModel() : flags.model, {.compute = flags.compute,
+                                                                     .device = flags.device,
+                                                                     .gpu_layers = static_cast<int>(flags.gpu_layers),
+                                                                     .repack = !flags.no_repack});
+  PrintWarnings(model.warnings);
+  PrintWarnings(IgnoredOptions(flags, model));
+  return model;
+}
+
+/// A prompt that is a puzzle becomes a board with holes, and no prompt at all an empty board.
+void MakeBoard(GenerateJob& job) {
+  GenerateFlags& flags = job.flags;
+  if (!IsSudokuModel(job.model) || flags.length > 0 || flags.chat) return;
+  if (!flags.infill) {
+    flags.infill = flags.prompt.empty() ? EmptyBoard(job.model) : BoardInfill(flags.prompt);
+    if (flags.infill) flags.prompt.clear();
+  }
+  job.is_board = flags.infill && flags.infill->starts_with('\n');
+}
+
+void MakeJobCanvas(GenerateJob& job) {
+  GenerateFlags& flags = job.flags;
+  flags.prompt = ReadPrompt(flags);
+  flags.prompt_is_text = true;
+  MakeBoard(job);
+  CanvasRequest request{.prompt = flags.prompt, .chat = flags.chat, .infill = flags.infill};
+  if (flags.length > 0) request.length = flags.length;
+  ReadLengths(request, job);
+  job.canvas = BuildCanvas(request, job.model);
+  PrintWarnings(PromptWarnings(request, job.model));
+  const auto masks = std::count(job.canvas.begin(), job.canvas.end(), job.model.denoiser->info().mask_token);
+  if (!flags.infill) flags.length = masks;
+  job.report.prompt_tokens = static_cast<int>(job.canvas.size()) - static_cast<int>(masks);
+  FindText(job);
+}
+
+void MakeJobRecipe(GenerateJob& job) {
+  GenerateFlags& flags = job.flags;
+  const DenoiserInfo& info = job.model.denoiser->info();
+  const ProposalOptions proposal = flags.proposal.Options();
+  job.recipe = MakeRecipe(flags.planner, flags.score, proposal, info);
+  job.recipe.eos = ParseEosPolicy(flags.eos);
+  job.recipe.window = static_cast<int>(flags.window);
+  job.recipe.cache = ParseCachePolicy(flags.cache);
+  job.recipe.seed = flags.seed;
+  job.recipe.sample = flags.first_sample;
+  job.recipe.max_steps = flags.max_steps;
+  job.recipe.max_nfe = flags.max_nfe;
+  flags.planner = ShortPlannerSpec(flags.planner);
+  if (flags.score.empty()) flags.score = info.default_score;
+  job.company = {.cancel = &InstallInterruptHandlers(),
+                 .model_name = job.model.name,
+                 .planner_spec = flags.planner,
+                 .score_spec = flags.score,
+                 .proposal = proposal};
+}
+
+void MakeJobSession(GenerateJob& job) {
+  const GenerateFlags& flags = job.flags;
+  const DenoiserInfo& info = job.model.denoiser->info();
+  // A toy model's passes are too small to be shared out.
+  job.session = {.banned_tokens = BannedTokens(job.recipe.eos, info),
+                 .guidance = flags.guidance,
+                 .freeze_mask_ratio = flags.freeze_mask_ratio,
+                 .threads = job.model.is_toy && flags.threads == 0 ? 1 : ThreadCount(flags.threads)};
+  if (flags.protein.wants_residues()) {
+    const std::vector<Token> banned = AllButResidues(job.model, job.canvas);
+    job.session.banned_tokens.insert(job.session.banned_tokens.end(), banned.begin(), banned.end());
+  }
+  for (std::size_t i = 0; i < job.canvas.size(); ++i) {
+    if (job.canvas[i] != info.mask_token) job.session.prompt.push_back(static_cast<Position>(i));
+  }
+}
+
+}  // namespace
+
+GenerateJob PrepareJob(const GenerateFlags& flags) {
+  RequireConsistent(flags);
+  GenerateJob job{.flags = flags, .model = OpenAndWarn(flags)};
+  job.flags.model = job.model.name;
+  MakeJobRecipe(job);
+  MakeJobCanvas(job);
+  MakeJobSession(job);
+  return job;
+}
+
+Canvas CanvasOf(const GenerateJob& job, std::uint64_t sample) {
+  const DenoiserInfo& info = job.model.denoiser->info();
+  std::vector<Token> tokens = job.canvas;
+  if (job.lengths) {
+    const auto tail = tokens.begin() + static_cast<std::ptrdiff_t>(job.report.tail_begin);
+    tokens.erase(tail, tail + (job.lengths->longest() - job.lengths->Of(job.recipe.seed, sample)));
+  }
+  return Canvas(tokens, info.mask_token, info.vocab_size);
+}
+
+std::int64_t BatchSize(const GenerateJob& job) {
+  constexpr std::int64_t kRows = 2048;
+  constexpr std::int64_t kMost = 16;
+  const std::int64_t paying = std::clamp<std::int64_t>(kRows / std::ssize(job.canvas), 1, kMost);
+  const std::int64_t wanted = job.flags.batch > 0 ? job.flags.batch : job.model.is_toy ? 1 : paying;
+  return std::min(wanted, job.flags.samples);
+}
+
+std::vector<GenerateResult> GenerateTogether(const GenerateJob& job, std::size_t count) {
+  std::vector<Canvas> canvases;
+  for (std::size_t i = 0; i < count; ++i) canvases.push_back(CanvasOf(job, job.recipe.sample + i));
+  std::vector<Company> companies(count, job.company);
+  std::vector<EventList> events(job.company.observer == nullptr ? 0 : count);
+  for (std::size_t i = 0; i < events.size(); ++i) companies[i].observer = &events[i];
+  std::vector<GenerateResult> results =
+      GenerateBatch(*job.model.denoiser, job.session, canvases, job.recipe, companies);
+  for (const EventList& list : events) list.ReplayTo(*job.company.observer);
+  return results;
+}
+
+}  // namespace punt

@@ -1,0 +1,154 @@
+#include "app/generate_settings.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "punt/error.h"
+
+namespace punt {
+namespace {
+
+template <typename F>
+std::string ErrorOf(F f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kBadInput);
+    return error.what();
+  }
+  return "accepted";
+}
+
+/// A command with the options of `punt generate`, given these arguments.
+struct Command {
+  explicit Command(std::vector<std::string> arguments) {
+    flags.AddTo(app);
+    std::reverse(arguments.begin(), arguments.end());  // as the parser wants them
+    app.parse(arguments);
+  }
+  CLI::App app;
+  GenerateFlags flags;
+};
+
+std::string LineOf(const GenerateFlags& flags, std::uint64_t sample) {
+  nlohmann::ordered_json line = {{"text", "what came out"}, {"version", "0.0.1"}};
+  line.update(SettingsJson(flags, sample));
+  return line.dump() + "\n";
+}
+
+/// What the command line becomes when it is read back with nothing given beside it.
+GenerateFlags ReadBack(const GenerateFlags& flags) {
+  Command again({});
+  ApplyRecorded(ParseRecordedRuns(LineOf(flags, flags.first_sample), "x").front(), again.app, again.flags);
+  return again.flags;
+}
+
+const std::vector<std::vector<std::string>> kCommandLines = {
+    {},
+    {"once upon", "--temperature", "0.7", "--top-p", "0.9", "--top-k", "12", "--seed", "18446744073709551615"},
+    {"-p", "-", "-n", "20", "-m", "toy:markov", "--planner", "spacing:planner=(top-k:k=2)", "--score", "margin"},
+    {"--infill", "a [MASK:3] \"b\"\n\\", "--convention", "dream", "--score-on", "tempered", "--eos", "forbid"},
+    {"hi", "--chat", "--window", "16", "--cache", "settled", "--guidance", "1.5", "--freeze-mask-ratio"},
+    {"--residues", "--length", "30", "--max-steps", "5", "--max-nfe", "9223372036854775807", "--compute", "int8"},
+    {"--device", "cpu", "--gpu-layers", "3", "--no-repack", "--first-sample", "7", "--temperature", "0.1"},
+};
+
+TEST(GenerateSettings, AreReadBackAsTheyWereWritten) {
+  for (const std::vector<std::string>& arguments : kCommandLines) {
+    const GenerateFlags flags = Command(arguments).flags;
+    const GenerateFlags again = ReadBack(flags);
+    EXPECT_EQ(SettingsJson(again, again.first_sample), SettingsJson(flags, flags.first_sample));
+    EXPECT_EQ(again.prompt, flags.prompt);
+    EXPECT_EQ(again.infill, flags.infill);
+    EXPECT_TRUE(again.infill || again.prompt_is_text);  // "-" was a text by then
+  }
+}
+
+// Every option is either a setting, or one that cannot change a result.
+TEST(GenerateSettings, HoldEveryOptionThatDecidesAResult) {
+  const std::set<std::string> others = {"--help",   "--samples", "--batch",  "--threads",   "--trace",
+                                        "--view",   "--color",   "--delay",  "--separator", "--json",
+                                        "--format", "--from",    "--lengths"};
+  const auto settings = SettingsJson({}, 0);
+  Command command({});
+  for (const CLI::Option* option : command.app.get_options()) {
+    std::string key = option->get_lnames().back();
+    if (others.contains("--" + key)) continue;
+    if (key == "first-sample") key = "sample";
+    std::replace(key.begin(), key.end(), '-', '_');
+    EXPECT_TRUE(settings.contains(key)) << key;
+  }
+}
+
+TEST(GenerateSettings, GiveWayToWhatIsGivenBeside) {
+  GenerateFlags flags;
+  flags.prompt = "once";
+  flags.proposal.temperature = 0.5;
+  flags.seed = 3;
+  flags.length = 20;
+  const RecordedRun run = ParseRecordedRuns(LineOf(flags, 4), "x").front();
+  Command command({"--temperature", "0.25", "--samples", "9"});
+  ApplyRecorded(run, command.app, command.flags);
+  EXPECT_EQ(command.flags.proposal.temperature, 0.25);
+  EXPECT_EQ(command.flags.seed, 3u);
+  EXPECT_EQ(command.flags.first_sample, 4u);
+  EXPECT_EQ(command.flags.samples, 9);
+  EXPECT_EQ(command.flags.length, 20);
+  // Holes instead of a prompt say themselves how much to generate, and a prompt replaces holes.
+  Command infill({"--infill", "a[MASK]b"});
+  ApplyRecorded(run, infill.app, infill.flags);
+  EXPECT_EQ(infill.flags.prompt, "");
+  EXPECT_EQ(infill.flags.length, 0);
+  Command prompt({"twice"});
+  ApplyRecorded(ParseRecordedRuns(LineOf(infill.flags, 0), "x").front(), prompt.app, prompt.flags);
+  EXPECT_EQ(prompt.flags.prompt, "twice");
+  EXPECT_FALSE(prompt.flags.infill);
+}
+
+TEST(GenerateSettings, LinesThatFollowEachOtherAreOneRun) {
+  GenerateFlags flags;
+  std::string text;
+  for (std::uint64_t sample : {5, 6, 7}) text += LineOf(flags, sample);
+  text += "\n" + LineOf(flags, 9);
+  flags.seed = 1;
+  text += LineOf(flags, 10);
+  const std::vector<RecordedRun> runs = ParseRecordedRuns(text, "x");
+  ASSERT_EQ(runs.size(), 3u);
+  EXPECT_EQ(runs[0].samples, 3);
+  EXPECT_EQ(runs[0].where, "x:1");
+  EXPECT_EQ(runs[1].where, "x:5");
+  EXPECT_EQ(runs[2].samples, 1);
+}
+
+TEST(GenerateSettings, RefusalsNameTheLine) {
+  const auto refusal = [](const std::string& text) {
+    return ErrorOf([&] {
+      Command command({});
+      for (const RecordedRun& run : ParseRecordedRuns(text, "run.json")) {
+        command.flags = GenerateFlags();
+        ApplyRecorded(run, command.app, command.flags);
+      }
+    });
+  };
+  EXPECT_EQ(refusal(""), "run.json: there is no run");
+  EXPECT_EQ(refusal("\n \n"), "run.json: there is no run");
+  EXPECT_EQ(refusal("{\"version\":\"1\"}\n{"), "run.json:2: not JSON");
+  EXPECT_EQ(refusal("[]"), "run.json:1: no object");
+  EXPECT_EQ(refusal(R"({"event":"run","version":1})"),
+            "run.json:1: no output of punt generate --json: it has no version");
+  EXPECT_EQ(refusal(R"({"version":"1","temprature":1})"),
+            "run.json:1: unknown key 'temprature' (did you mean temperature?)");
+  EXPECT_EQ(refusal(R"({"version":"1","temperature":-1})"),
+            "run.json:1: --temperature must be between 0 and 1000000, got -1");
+  EXPECT_EQ(refusal(R"({"version":"1","temperature":"hot"})"), "run.json:1: --temperature must be a number, got 'hot'");
+  EXPECT_EQ(refusal(R"({"version":"1","length":2.5})"), "run.json:1: --length must be a whole number, got '2.5'");
+  EXPECT_EQ(refusal(R"({"version":"1","seed":-1})").substr(0, 39), "run.json:1: --seed must be a whole numb");
+  EXPECT_NE(refusal(R"({"version":"1","chat":"maybe"})"), "accepted");
+  EXPECT_EQ(refusal(R"({"version":"1"})"), "accepted");  // what is missing has its default
+}
+
+}  // namespace
+}  // namespace punt

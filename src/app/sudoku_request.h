@@ -1,0 +1,22 @@
+// What `punt generate` does for models of sudoku: the canvas is a board, not a run of digits.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "punt/model.h"
+
+namespace punt {
+
+/// The board of a puzzle as a text with holes, in the lines that models are trained on ("A 53[MASK:2]7..."): one
+/// character a cell, row by row, 0 or . for a blank. Nothing for a text that is no board of 81, 36 or 16 cells.
+std::optional<std::string> BoardInfill(std::string_view puzzle);
+
+/// An empty board of the model's size.
+std::string EmptyBoard(const Model& model);
+
+/// By its name: a file cannot say what its digits mean.
+bool IsSudokuModel(const Model& model);
+
+}  // namespace punt

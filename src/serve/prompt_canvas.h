@@ -1,0 +1,28 @@
+// From a request's prompts to the canvases that are filled for it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "punt/model.h"
+#include "serve/completion_request.h"
+#include "serve/growing_text.h"
+
+namespace punt {
+
+struct PromptCanvas {
+  std::vector<Token> tokens;
+  TextPlace place;                 // what the answer tells: the masks, or everything around several holes
+  std::size_t masks = 0;           // positions to fill
+  std::uint64_t first_sample = 0;  // of its choices; the others follow
+
+  std::size_t given() const { return tokens.size() - masks; }
+};
+
+/// A canvas for each prompt, or for the chat. What is generated is as long as was asked for, or as fits if that is
+/// less. The choices of a prompt are the samples 0, 1, ... of the seed, whatever else is in the list, except that a
+/// prompt which stands there again goes on counting: copies of a prompt are meant to give different texts. Throws
+/// ApiError (400) naming the field: what the model cannot read, and what leaves no room to generate.
+std::vector<PromptCanvas> BuildCanvases(const CompletionRequest& request, const Model& model);
+
+}  // namespace punt

@@ -1,0 +1,183 @@
+#include "serve/request_settings.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "serve/json_fields.h"
+
+namespace punt {
+namespace {
+
+using Json = nlohmann::json;
+using enum SettingUse;
+
+constexpr std::size_t kMostIgnored = 32;
+
+constexpr std::string_view kNoPenalties = "tokens are not drawn in the order that penalties count in";
+constexpr std::string_view kNoConstraints = "answers are not constrained; settle fixed parts with prompt and suffix";
+constexpr std::string_view kNoTools = "models here call no tools";
+constexpr std::string_view kNoLikelihood = "no pass of a diffusion model gives the likelihood of a text";
+constexpr std::string_view kNoFilter = "temperature, top_p and top_k are what there is";
+constexpr std::string_view kNoSearch = "use n and choose";
+constexpr std::string_view kTextOnly = "there is text alone";
+constexpr std::string_view kTheModelsOwn = "what the server was started with is used";
+constexpr std::string_view kMaxTokens = "the setting is called max_tokens";
+constexpr std::string_view kShape = "answers have one shape";
+
+constexpr SettingRow kSettings[] = {
+    {"messages", kReadOfChats},
+    {"prompt", kReadOfTexts},
+    {"suffix", kReadOfTexts},
+    {"max_tokens", kRead},
+    {"max_completion_tokens", kRead},
+    {"temperature", kRead},
+    {"top_p", kRead},
+    {"top_k", kRead},
+    {"stop", kRead},
+    {"seed", kRead},
+    {"n", kRead},
+    {"stream", kRead},
+    {"stream_options", kRead},
+    {"diffusion", kRead},
+    {"diffusing", kRead},
+
+    {"model", kPassedOver},
+    {"user", kPassedOver},
+    {"metadata", kPassedOver},
+    {"store", kPassedOver},
+    {"service_tier", kPassedOver},
+    {"safety_identifier", kPassedOver},
+    {"prompt_cache_*", kPassedOver},
+    {"parallel_tool_calls", kPassedOver},
+    {"reasoning_effort", kPassedOver},
+    {"verbosity", kPassedOver},
+    {"cache_prompt", kPassedOver},
+    {"id_slot", kPassedOver},
+    {"priority", kPassedOver},
+    {"request_id", kPassedOver},
+    {"repeat_last_n", kPassedOver},  // these say how, and others whether
+    {"mirostat_*", kPassedOver},
+    {"dynatemp_exponent", kPassedOver},
+    {"xtc_threshold", kPassedOver},
+
+    {"presence_penalty", kRefused, "[0]", kNoPenalties},
+    {"frequency_penalty", kRefused, "[0]", kNoPenalties},
+    {"repetition_penalty", kRefused, "[1]", kNoPenalties},
+    {"repeat_penalty", kRefused, "[1]", kNoPenalties},
+    {"no_repeat_ngram_size", kRefused, "[0]", kNoPenalties},
+    {"dry_multiplier", kRefused, "[0]", kNoPenalties},
+    {"dry_*", kPassedOver},
+    {"logit_bias", kRefused, "[{}, []]", kNoFilter},
+    {"min_p", kRefused, "[0]", kNoFilter},
+    {"top_a", kRefused, "[0]", kNoFilter},
+    {"typical_p", kRefused, "[1]", kNoFilter},
+    {"tfs_z", kRefused, "[1]", kNoFilter},
+    {"mirostat", kRefused, "[0]", kNoFilter},
+    {"dynatemp_range", kRefused, "[0]", kNoFilter},
+    {"xtc_probability", kRefused, "[0]", kNoFilter},
+    {"xtc_*", kRefused, "[]", kNoFilter},
+    {"samplers", kRefused, "[]", kNoFilter},
+    {"allowed_token_ids", kRefused, "[[]]", kNoFilter},
+    {"bad_words", kRefused, "[[]]", kNoFilter},
+
+    {"tools", kRefused, "[[]]", kNoTools},
+    {"functions", kRefused, "[[]]", kNoTools},
+    {"tool_choice", kRefused, R"(["none", "auto"])", kNoTools},
+    {"function_call", kRefused, R"(["none", "auto"])", kNoTools},
+    {"web_search_options", kRefused, "[]", kNoTools},
+
+    {"response_format", kRefused, R"([{"type": "text"}])", kNoConstraints},
+    {"grammar", kRefused, R"([""])", kNoConstraints},
+    {"guided_*", kRefused, "[]", kNoConstraints},
+    {"structured_outputs", kRefused, "[]", kNoConstraints},
+    {"structural_tag", kRefused, "[]", kNoConstraints},
+    {"json_schema", kRefused, "[]", kNoConstraints},
+    {"regex", kRefused, "[]", kNoConstraints},
+    {"ebnf", kRefused, "[]", kNoConstraints},
+
+    {"logprobs", kRefused, "[false]", kNoLikelihood},
+    {"top_logprobs", kRefused, "[0]", kNoLikelihood},
+    {"prompt_logprobs", kRefused, "[false]", kNoLikelihood},
+    {"n_probs", kRefused, "[0]", kNoLikelihood},
+    {"echo", kRefused, "[false]", "the prompt is not repeated"},
+    {"best_of", kRefused, "[1]", kNoSearch},
+    {"use_beam_search", kRefused, "[false]", kNoSearch},
+    {"num_beams", kRefused, "[1]", kNoSearch},
+
+    {"ignore_eos", kRefused, "[false]", "use diffusion.eos: forbid"},
+    {"min_tokens", kRefused, "[0]", "use diffusion.eos: forbid"},
+    {"stop_token_ids", kRefused, "[[]]", "use stop"},
+    {"stop_sequences", kRefused, "[[]]", "the setting is called stop"},
+    {"include_stop_str_in_output", kRefused, "[false]", "texts end before a stop string"},
+    {"skip_special_tokens", kRefused, "[true]", "texts have no special tokens"},
+    {"n_predict", kRefused, "[]", kMaxTokens},
+    {"num_predict", kRefused, "[]", kMaxTokens},
+    {"max_new_tokens", kRefused, "[]", kMaxTokens},
+    {"truncate_prompt_tokens", kRefused, "[]", "prompts are taken whole"},
+    {"options", kRefused, "[{}]", "settings stand at the top level"},
+
+    {"modalities", kRefused, R"([["text"]])", kTextOnly},
+    {"audio", kRefused, "[]", kTextOnly},
+    {"image_data", kRefused, "[[]]", kTextOnly},
+    {"prediction", kRefused, "[]", "a text to start from is not taken"},
+    {"add_generation_prompt", kRefused, "[true]", kTheModelsOwn},
+    {"continue_final_message", kRefused, "[false]", "use /v1/completions"},
+    {"add_special_tokens", kRefused, "[true]", "a list of tokens is taken as it is"},
+    {"chat_template", kRefused, "[]", kTheModelsOwn},
+    {"chat_template_kwargs", kRefused, "[{}]", kTheModelsOwn},
+    {"documents", kRefused, "[[]]", kTheModelsOwn},
+    {"lora", kRefused, "[[]]", kTheModelsOwn},
+    {"return_tokens", kRefused, "[false]", kShape},
+    {"return_tokens_as_token_ids", kRefused, "[false]", kShape},
+    {"timings_per_token", kPassedOver},
+};
+
+bool Fits(std::string_view pattern, std::string_view name) {
+  if (!pattern.ends_with('*')) return pattern == name;
+  return name.starts_with(pattern.substr(0, pattern.size() - 1));
+}
+
+bool AsksForNothing(const SettingRow& row, const Json& value, const Json& body) {
+  if (value.is_null()) return true;
+  for (const Json& neutral : Json::parse(row.neutral)) {
+    if (value == neutral) return true;
+  }
+  const Json* choices = FindField(body, "n");  // the best n of n are all of them
+  return row.name == "best_of" && choices != nullptr && value == *choices;
+}
+
+void Check(const SettingRow& row, const std::string& name, const Json& body, bool chat) {
+  const Json& value = body[name];
+  const bool is_misplaced = (row.use == kReadOfChats && !chat) || (row.use == kReadOfTexts && chat);
+  if (is_misplaced && !value.is_null()) {
+    RefuseField(name, fmt::format("belongs to {}", chat ? "/v1/completions" : "/v1/chat/completions"));
+  }
+  if (row.use == kRefused && !AsksForNothing(row, value, body)) {
+    RefuseField(Shown(name), fmt::format("is not supported: {}", row.why));
+  }
+}
+
+}  // namespace
+
+std::span<const SettingRow> RequestSettings() { return kSettings; }
+
+const SettingRow* FindSetting(std::string_view name) {
+  for (const SettingRow& row : kSettings) {
+    if (Fits(row.name, name)) return &row;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> CheckSettings(const Json& body, bool chat) {
+  std::vector<std::string> unknown;
+  for (const auto& [name, value] : body.items()) {
+    const SettingRow* row = FindSetting(name);
+    if (row != nullptr) Check(*row, name, body, chat);
+    const bool is_told = row == nullptr && !value.is_null() && unknown.size() < kMostIgnored;
+    if (is_told) unknown.push_back(Shown(name));
+  }
+  return unknown;
+}
+
+}  // namespace punt

@@ -1,0 +1,39 @@
+// What becomes of each setting that clients send, in one table: what is read, what makes no difference and is passed
+// over, and what would change the answer and therefore is refused unless it asks for nothing.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace punt {
+
+enum class SettingUse {
+  kRead,
+  kReadOfChats,  // by /v1/chat/completions alone
+  kReadOfTexts,  // by /v1/completions alone
+  kPassedOver,   // cannot make a difference here
+  kRefused       // would make a difference that punt cannot
+};
+
+struct SettingRow {
+  std::string_view name;  // a star at the end: all names that begin so
+  SettingUse use;
+  std::string_view neutral = "[]";  // kRefused: a JSON list of the values that ask for nothing; null never does
+  std::string_view why = "";        // kRefused: what to know or do instead
+};
+
+/// A row for each setting that is known; the first that fits a name counts.
+std::span<const SettingRow> RequestSettings();
+
+/// Null when the name is not known.
+const SettingRow* FindSetting(std::string_view name);
+
+/// Goes through the members of a request's body. Throws ApiError (400) naming the one that is refused. Returns the
+/// names that are not known, shortened, a bounded number: clients add fields of their own, so these do not end a
+/// request, but its answer says that they were ignored.
+std::vector<std::string> CheckSettings(const nlohmann::json& body, bool chat);
+
+}  // namespace punt

@@ -1,0 +1,55 @@
+// The tokenizers that properties are tested on: the shipped ones, and released ones where ../shared has them.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "text/hf_tokenizer.h"
+#include "text/vocabulary.h"
+#include "text/vocabulary_keys.h"
+#include "weights/weight_source.h"
+
+namespace punt::testing {
+
+struct NamedTokenizer {
+  std::string name;
+  std::string kind;  // as tokenizer.ggml.model: gpt2, llama, bert, esm
+  Vocabulary vocabulary;
+  VocabularyKeys keys;
+
+  const Tokenizer& operator*() const { return *vocabulary.tokenizer; }
+  const Tokenizer* operator->() const { return vocabulary.tokenizer.get(); }
+};
+
+inline NamedTokenizer OpenNamed(const std::string& name, const Metadata& metadata) {
+  return {name, metadata.String("tokenizer.ggml.model"), OpenVocabulary(metadata), ReadVocabularyKeys(metadata)};
+}
+
+inline Metadata FolderTokenizer(const std::filesystem::path& folder) {
+  Metadata metadata(GgufPtr(gguf_init_empty()), folder.filename().string());
+  AddHfTokenizer(folder, metadata);
+  return metadata;
+}
+
+inline std::vector<NamedTokenizer> ShippedTokenizers() {
+  const std::filesystem::path source = PUNT_SOURCE_DIR;
+  std::vector<NamedTokenizer> all;
+  all.push_back(OpenNamed("stories", OpenGguf(source / "models/stories.gguf")->metadata()));
+  for (const char* name : {"llada", "dream", "llada2_moe", "bert", "esm2"}) {
+    all.push_back(OpenNamed(name, FolderTokenizer(source / "tests/golden" / name)));
+  }
+  return all;
+}
+
+/// Empty where ../shared is not.
+inline std::vector<NamedTokenizer> ReleasedTokenizers() {
+  const std::filesystem::path shared = std::filesystem::path(PUNT_SOURCE_DIR) / "../shared/data/tokenizers";
+  std::vector<NamedTokenizer> all;
+  for (const char* name : {"gpt2", "llada-8b-instruct", "dream-v0-7b", "bert-base-uncased"}) {
+    if (std::filesystem::exists(shared / name)) all.push_back(OpenNamed(name, FolderTokenizer(shared / name)));
+  }
+  return all;
+}
+
+}  // namespace punt::testing

@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# punt generate --from: what --json wrote, run again, gives the same tokens.
+# $PUNT is the program under test.
+
+source "$PUNT_SOURCE_DIR/tests/cli_testing.sh"
+small=toy:markov,length=12,vocab=4,seed=1
+ends=toy:markov,length=12,vocab=3,seed=1,eos=0
+golden=$PUNT_SOURCE_DIR/tests/golden
+
+# without_time FILE: everything but what differs from run to run
+without_time() { sed -E 's/"seconds":[^,]*,//; s/"peak_memory_bytes":[^,]*,//' "$1"; }
+
+# repeats ARGS...: --json, then --from gives the same lines, and the same again
+repeats() {
+  accepts generate "$@" --json
+  cp out first.json
+  accepts generate --from first.json --json
+  cmp -s <(without_time first.json) <(without_time out) || fail "not repeated: $* -> $(cat out)"
+  "$PUNT" generate --from - --json <first.json >again.json 2>err || fail "from the standard input: $(cat err)"
+  cmp -s <(without_time first.json) <(without_time again.json) || fail "not repeated from the standard input: $*"
+}
+
+# ---- all planners and scores, sampled
+"$PUNT" list planners --json | sed -n 's/^    "name": "\(.*\)",$/\1/p' >planners
+"$PUNT" list scores --json | sed -n 's/^    "name": "\(.*\)",$/\1/p' >scores
+while read -r planner; do
+  [ "$planner" = dawn ] || repeats ab --model $small --planner "$planner" --seed 7 --temperature 0.8
+done <planners
+while read -r score; do repeats --model $small --score "$score" --seed 3 --length 9; done <scores
+repeats --model $small --planner "hybrid:first=(punt:epsilon=0.1),then=(spacing:planner=(random),gap=3),at=0.3" --seed 18446744073709551615
+
+# ---- everything else that decides a text
+repeats --model $small --temperature 0.3 --top-p 0.7 --top-k 3 --convention dream --score-on tempered --seed 4
+repeats --model $small --infill "ab[MASK:3]cd[MASK]" --seed 9
+repeats --model $small --window 4 --seed 2
+repeats --model $small --max-steps 2 --seed 2
+repeats --model $small --max-nfe 5 --seed 2
+for eos in none deprioritise forbid; do repeats --model $ends --eos $eos --seed 5 --samples 3; done
+repeats --model $small --seed 5 --first-sample 3 --samples 4
+repeats --model "$golden/llada" --threads 1 --chat "Why is the sky blue?" --length 16 --window 8 --temperature 0.7 --seed 2
+repeats --model "$golden/llada" --threads 1 "the " --length 16 --cache settled --compute int8 --eos forbid --guidance 0.5
+repeats --model "$golden/llada" --threads 1 --infill "one [MASK:4] three [MASK:2] five" --samples 3 --seed 8
+repeats --model "$golden/esm2" --threads 1 --residues --length 20 --freeze-mask-ratio
+repeats --model "$golden/esm2" --threads 1 --residues --lengths "$PUNT_SOURCE_DIR/tests/protein/known.fasta" --samples 2
+printf -- '-' | "$PUNT" generate - --model "$golden/llada" --threads 1 --length 4 --json >first.json 2>err ||
+  fail "a prompt of one dash: $(cat err)"
+accepts generate --from first.json --json
+cmp -s <(without_time first.json) <(without_time out) || fail "a dash is read from the standard input: $out"
+
+# ---- several lines: one after another, or the one that is picked; texts come with their lines above
+"$PUNT" generate --model $small --json --samples 3 --seed 1 >runs.json
+"$PUNT" generate --model $ends --json --planner top-k:k=2 >>runs.json
+accepts generate --from runs.json --json
+cmp -s <(without_time runs.json) <(without_time out) || fail "four lines: $out"
+sed -n 3p runs.json | "$PUNT" generate --from - --json >out
+cmp -s <(sed -n 3p runs.json | without_time /dev/stdin) <(without_time out) || fail "the third line: $(cat out)"
+accepts generate --from runs.json
+[ "$(sed -n 's/^--- \(.*\) ---$/\1/p' out | tr '\n' ';')" = \
+  "seed 1, sample 0 (1 of 4);seed 1, sample 1 (2 of 4);seed 1, sample 2 (3 of 4);seed 0, sample 0 (4 of 4);" ] ||
+  fail "lines above repeated texts: $out"
+
+# ---- what is given beside it replaces what was recorded
+accepts generate ab --model $small --planner left-to-right --seed 6 --json
+cp out first.json
+accepts generate ab --model $small --planner top-k:k=3 --seed 6
+cp out wanted
+accepts generate --from first.json --planner top-k:k=3
+cmp -s out wanted || fail "another planner: $out"
+accepts generate ab --model $small --planner left-to-right --seed 6 --samples 3
+cp out wanted
+accepts generate --from first.json --samples 3
+cmp -s out wanted || fail "more samples: $out"
+accepts generate --from first.json --infill "ab[MASK:3]"
+[[ $out == ab[a-d][a-d][a-d] ]] || fail "holes instead of a prompt: $out"
+
+# ---- refused by line
+refuses "nowhere.json" generate --from nowhere.json
+refuses "--samples repeats the run of one line: runs.json has 4" generate --from runs.json --samples 2
+echo '{"text":"of another program"}' >odd.json
+refuses "odd.json:1: no output of punt generate --json: it has no version" generate --from odd.json
+sed '2s/"top_p"/"top-p"/' runs.json >odd.json
+refuses "odd.json:2: unknown key 'top-p' (did you mean top_p?)" generate --from odd.json
+sed '4s/"temperature":1.0/"temperature":-1/' runs.json >odd.json
+refuses "odd.json:4: --temperature must be between 0 and" generate --from odd.json
+sed 's/"planner":"[^"]*"/"planner":"putn"/' first.json >odd.json
+refuses "unknown planner 'putn' (did you mean punt?)" generate --from odd.json
+head -c 100 first.json >odd.json
+refuses "odd.json:1: not JSON" generate --from odd.json
+sed 's/"version":"[^"]*"/"version":"0.0.1"/' first.json >old.json
+accepts generate --from old.json
+[ "$err" = "punt: note: old.json:1 is of punt 0.0.1; this one may give another text" ] || fail "another version: $err"
+
+[ "$failures" -eq 0 ] || exit 1
+echo "all passed"

@@ -1,0 +1,218 @@
+#!/usr/bin/env bash
+# What requests to punt serve mean, over the wire: seeds, lengths, lists of prompts, settings, chats, models.
+
+source "$PUNT_SOURCE_DIR/tests/cli_testing.sh"
+source "$PUNT_SOURCE_DIR/tests/serve_testing.sh"
+command -v python3 >/dev/null || { echo "python3 is missing"; exit 77; }
+stories=$PUNT_SOURCE_DIR/models/stories.gguf
+
+cat >client.py <<'CLIENT'
+"""What the checks share: ask(path, body) gives (status, answer)."""
+import json
+import os
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+URL = os.environ["URL"]
+
+
+def ask(path, body=None):
+    data = None if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
+    try:
+        with urlopen(Request(URL + path, data, {"Content-Type": "application/json"}), timeout=300) as answer:
+            return answer.status, json.load(answer)
+    except HTTPError as error:
+        return error.code, json.load(error)
+
+
+def complete(**body):
+    status, answer = ask("/v1/chat/completions" if "messages" in body else "/v1/completions", body)
+    assert status == 200, (body, answer)
+    return answer
+
+
+def refused(path, body):
+    """The field, and what is said of it."""
+    status, answer = ask(path, body)
+    assert status == 400, (status, body, answer)
+    return answer["error"]["param"], answer["error"]["message"]
+
+
+def texts(answer):
+    return [choice.get("text", choice.get("message", {}).get("content")) for choice in answer["choices"]]
+
+
+def streamed(**body):
+    """The texts of a stream by index, its finish reasons, and the last usage."""
+    body |= {"stream": True, "stream_options": {"include_usage": True}}
+    parts, reasons, usage = {}, {}, None
+    path = "/v1/chat/completions" if "messages" in body else "/v1/completions"
+    request = Request(URL + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
+    for line in urlopen(request, timeout=300):
+        if not line.startswith(b"data: {"):
+            continue
+        chunk = json.loads(line[6:])
+        usage = chunk.get("usage") or usage
+        for choice in chunk["choices"]:
+            text = choice["text"] if "text" in choice else choice["delta"].get("content", "")
+            parts[choice["index"]] = parts.get(choice["index"], "") + text
+            reasons[choice["index"]] = choice["finish_reason"] or reasons.get(choice["index"])
+    return [parts[index] for index in sorted(parts)], [reasons[index] for index in sorted(reasons)], usage
+CLIENT
+
+# checks NAME: the program on the standard input, against $url
+checks() {
+  URL=$url PYTHONPATH=$folder python3 - >checked 2>&1 || fail "$1: $(tail -n 5 checked)"
+}
+
+start api --model "$stories"
+
+checks "a drawn seed gives its answer again" <<'CHECK'
+from client import complete, texts
+for _ in range(50):
+    first = complete(prompt="Once", max_tokens=6)
+    seed = first["usage"]["seed"]
+    assert seed == int(float(seed)) < 2**53, seed
+    assert texts(complete(prompt="Once", max_tokens=6, seed=float(seed))) == texts(first), seed
+for seed in (-1, -2**63, 2**63, 2**64 - 1):
+    assert complete(prompt="Once", max_tokens=2, seed=seed)["usage"]["seed"] == seed
+CHECK
+
+checks "lengths are cut to what fits" <<'CHECK'
+from client import ask, complete, refused, streamed, texts
+fast = {"planner": "top-k:k=64"}
+alone = complete(prompt="Once upon", max_tokens=-1, seed=1, diffusion=fast)
+given = alone["usage"]["prompt_tokens"]
+for length in (256, 4096, 10**9, 1e300, 2**64):
+    again = complete(prompt="Once upon", max_tokens=length, seed=1, diffusion=fast)
+    assert texts(again) == texts(alone), length
+full = complete(prompt="Once upon", max_tokens=4096, seed=1, diffusion=fast | {"eos": "forbid"})
+assert full["usage"]["completion_tokens"] == 256 - given, full["usage"]
+assert full["choices"][0]["finish_reason"] == "length", full
+assert streamed(prompt="Once upon", max_completion_tokens=4096, seed=1, diffusion=fast)[0] == texts(alone)
+for length in (0, -2, 1.5, "5"):
+    field, said = refused("/v1/completions", {"prompt": "a", "max_tokens": length})
+    assert field == "max_tokens" and "at least 1" in said, said
+for path, body, wanted in (("/v1/completions", {"prompt": "dog " * 300, "max_tokens": 5}, "prompt"),
+                           ("/v1/completions", {"prompt": ["a", "dog " * 300]}, "prompt[1]"),
+                           ("/v1/completions", {"prompt": "a", "suffix": "dog " * 300}, "suffix"),
+                           ("/v1/chat/completions", {"messages": [{"role": "user", "content": "dog " * 300}]}, "messages")):
+    field, said = refused(path, body)
+    assert field == wanted and "256" in said and "--" not in said, (field, said)
+CHECK
+
+checks "prompts in lists give what they give alone" <<'CHECK'
+from client import ask, complete, refused, streamed, texts
+settings = {"max_tokens": 10, "seed": 7, "temperature": 0.9}
+prompts = ["Once upon a time", "The dog", "", "Lily saw a"]
+for n in (1, 2):
+    alone = [complete(prompt=prompt, n=n, **settings) for prompt in prompts]
+    together = complete(prompt=prompts, n=n, **settings)
+    wanted = [text for answer in alone for text in texts(answer)]
+    assert texts(together) == wanted, (texts(together), wanted)
+    assert [choice["index"] for choice in together["choices"]] == list(range(n * len(prompts)))
+    for count in ("prompt_tokens", "completion_tokens", "total_tokens", "nfe", "steps"):
+        assert together["usage"][count] == sum(answer["usage"][count] for answer in alone), count
+    stream, reasons, usage = streamed(prompt=prompts, n=n, **settings)
+    assert stream == wanted and usage["total_tokens"] == together["usage"]["total_tokens"], stream
+    assert reasons == [choice["finish_reason"] for choice in together["choices"]], reasons
+assert texts(complete(prompt=["The dog"] * 3, **settings)) == texts(complete(prompt="The dog", n=3, **settings))
+assert len(texts(complete(prompt=["a"] * 20, max_tokens=2))) == 20
+
+tokens = [ask("/tokenize", {"content": prompt, "add_special": True})[1]["tokens"] for prompt in prompts]
+assert texts(complete(prompt=tokens, **settings)) == texts(complete(prompt=prompts, **settings))
+assert texts(complete(prompt=tokens[0], **settings)) == texts(complete(prompt=prompts[0], **settings))
+props = ask("/props")[1]["model"]
+for wrong in ([0, props["vocab_size"]], [0, props["mask_token"]], [], [[]], [1, "a"], [-1], [1.5], ["a"] * 65, 5):
+    field, said = refused("/v1/completions", {"prompt": wrong})
+    assert field.startswith("prompt") and len(said) < 200, (field, said)
+field, said = refused("/v1/completions", {"prompt": ["a"] * 64, "n": 16})
+assert field == "prompt" and "1024" in said, said
+CHECK
+
+checks "settings" <<'CHECK'
+from client import ask, complete, refused, texts
+for name, value in (("presence_penalty", 0.5), ("frequency_penalty", 1), ("repetition_penalty", 1.1), ("tool_choice", "required"),
+                    ("grammar", "root ::= 'a'"), ("guided_json", {}), ("min_p", 0.1), ("ignore_eos", True),
+                    ("modalities", ["audio"]), ("prediction", {"type": "content"}), ("logprobs", 0), ("echo", True)):
+    field, said = refused("/v1/completions", {"prompt": "a", name: value})
+    assert field == name and "not supported" in said, (name, field, said)
+base = {"prompt": "The dog", "max_tokens": 40, "seed": 4}
+plain = texts(complete(**base))
+# As Open WebUI and others do.
+extras = {"user": "u", "metadata": {"a": 1}, "store": False, "tools": [], "tool_choice": "auto", "logit_bias": {},
+          "presence_penalty": 0, "frequency_penalty": 0.0, "stream_options": None, "logprobs": None, "chat_id": "1",
+          "session_id": "2", "top_k": 0}
+answer = complete(**base, **extras)
+assert texts(answer) == plain and answer["ignored"] == ["chat_id", "session_id"], answer
+assert texts(complete(**base, top_k=1)) == texts(complete(**base, temperature=0)) != plain
+assert texts(complete(**base, diffusion={"top_k": 1})) == texts(complete(**base, top_k=1.0))
+assert refused("/v1/completions", b'{"temperature": NaN}')[1] == "NaN is not JSON"
+field, said = refused("/v1/completions", {"diffusion": {"planner": "x" * 100_000}})
+assert field == "diffusion.planner" and len(said) < 200, said
+assert refused("/v1/completions", {"seed": 2**64})[1] == "seed must be a whole number from -2^63 to 2^64-1"
+CHECK
+grep -q '"ignored":\["chat_id","session_id"\]' api.log || fail "the log does not say what was ignored"
+
+checks "chats without a template" <<'CHECK'
+from client import ask, complete, refused, streamed, texts
+assert ask("/props")[1]["chat_template"] == "plain"
+settings = {"max_tokens": 12, "seed": 3}
+talk = [{"role": "user", "content": "Once upon a time"}]
+assert texts(complete(messages=talk, **settings))[0] == texts(complete(prompt="Once upon a time", **settings))[0].lstrip(" ")
+assert streamed(messages=talk, **settings)[0] == texts(complete(messages=talk, **settings))
+history = [{"role": "system", "content": "A story."}, {"role": "user", "content": [{"type": "text", "text": "Look"}]},
+           {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "type": "function", "function": {"name": "see", "arguments": "{}"}}]},
+           {"role": "tool", "tool_call_id": "1", "content": "a dog"}]
+assert texts(complete(messages=history, **settings))[0] == texts(complete(prompt="A story.\nLook\nsee({})\na dog", **settings))[0].lstrip(" ")
+field, said = refused("/v1/chat/completions", {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {}}]}]})
+assert field == "messages[0].content[0]" and "image_url" in said, said
+CHECK
+
+checks "the model" <<'CHECK'
+import time
+from client import ask, complete
+status, answer = ask("/v1/models")
+card = answer["data"][0]
+assert card["id"] == "stories" == complete(prompt="a", max_tokens=1)["model"], card
+assert card["max_model_len"] == 256 and 0 <= time.time() - card["created"] < 600, card
+assert ask("/v1/models/stories") == (200, card)
+for other in ("other", "stories.gguf", "models/stories", "stories/"):
+    status, answer = ask("/v1/models/" + other)
+    assert status == 404 and answer["error"]["code"] in ("model_not_found", "not_found"), answer
+CHECK
+stop
+! grep -q "$PUNT_SOURCE_DIR" api.log || fail "the log tells where the model lies"
+
+# ---- an alias; no chats; a limit below what is usual
+start alias --model "$stories" --alias org/tale --chat-template none --max-tokens 5 --max-waiting 4
+checks "alias" <<'CHECK'
+from client import ask, complete, refused
+card = ask("/v1/models")[1]["data"][0]
+assert card["id"] == "org/tale" and ask("/v1/models/org/tale") == ask("/v1/models/org%2Ftale") == (200, card), card
+assert ask("/props")[1]["chat_template"] == "none"
+assert refused("/v1/chat/completions", {"messages": [{"role": "user", "content": "a"}]})[0] == "messages"
+for more in ({}, {"max_tokens": 100}, {"max_tokens": -1}):
+    answer = complete(prompt="Once", diffusion={"eos": "forbid"}, **more)
+    assert answer["usage"]["completion_tokens"] == 5, answer
+    assert answer["model"] == "org/tale"
+assert refused("/v1/completions", {"prompt": "a", "n": 5})[0] == "n"  # more than could ever wait
+CHECK
+stop
+
+# ---- a template of its own; a path is not told to clients; special tokens in messages are text
+start templated --model "$PUNT_SOURCE_DIR/tests/golden/llada"
+checks "a model in a folder" <<'CHECK'
+from client import ask, complete, refused
+assert ask("/props")[1]["chat_template"] == "model"
+assert ask("/v1/models")[1]["data"][0]["id"] == "llada"
+for body in ({"prompt": "the " * 1000}, {"prompt": "a", "suffix": "the " * 1000}):
+    assert "/" not in refused("/v1/completions", body)[1]
+talk = lambda text: complete(messages=[{"role": "user", "content": text}], max_tokens=2)["usage"]["prompt_tokens"]
+assert talk("<|eot_id|><|start_header_id|>system") > talk("hi") + 3
+CHECK
+stop
+refuses "--chat-template" serve --chat-template other
+
+[ "$failures" -eq 0 ] || exit 1
+echo "all passed"

@@ -20,6 +20,7 @@
 #include "eval/data_file.h"
 #include "model/bundled_models.h"
 #include "punt/generator.h"
+#include "serve/request_head.h"
 #include "serve/request_screen.h"
 #include "serve/server.h"
 
@@ -63,10 +64,9 @@ struct ServeFlags {
 /// A key as clients can show it: a header's value has no space around it. An empty one would let everybody in, and
 /// comes from a variable that was meant to be set.
 std::string KeyOf(std::string_view text, std::string_view source) {
-  constexpr const char* kSpace = " \t\r";
-  const std::size_t begin = text.find_first_not_of(kSpace);
-  if (begin == std::string_view::npos) BadInput("{} is empty", source);
-  return std::string(text.substr(begin, text.find_last_not_of(kSpace) - begin + 1));
+  const std::string_view key = Trimmed(text);
+  if (key.empty()) BadInput("{} is empty", source);
+  return std::string(key);
 }
 
 std::vector<std::string> Keys(const ServeFlags& flags) {
@@ -78,8 +78,8 @@ std::vector<std::string> Keys(const ServeFlags& flags) {
   const std::string text = ReadDataFile(flags.api_key_file);
   const std::size_t before = keys.size();
   for (std::string_view line : SplitLines(text)) {
-    if (line.find_first_not_of(" \t\r") == std::string_view::npos || line.starts_with('#')) continue;
-    keys.push_back(KeyOf(line, flags.api_key_file));
+    const std::string_view key = Trimmed(line);
+    if (!key.empty() && !line.starts_with('#')) keys.emplace_back(key);
   }
   if (keys.size() == before) BadInput("{}: there are no keys", flags.api_key_file);
   return keys;

@@ -6,21 +6,11 @@
 #include <algorithm>
 #include <set>
 
+#include "app/error_testing.h"
 #include "punt/error.h"
 
 namespace punt {
 namespace {
-
-template <typename F>
-std::string ErrorOf(F f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kBadInput);
-    return error.what();
-  }
-  return "accepted";
-}
 
 /// A command with the options of `punt generate`, given these arguments.
 struct Command {

@@ -4,22 +4,12 @@
 
 #include <cstdlib>
 
+#include "app/error_testing.h"
 #include "app/request.h"
 #include "punt/error.h"
 
 namespace punt {
 namespace {
-
-template <typename F>
-std::string ErrorOf(F f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kBadInput);
-    return error.what();
-  }
-  return "accepted";
-}
 
 TEST(ParseInteger, TakesWholeNumbersInRange) {
   EXPECT_EQ(ParseInteger("0", "--n", 0, 5), 0);

@@ -56,7 +56,7 @@ Expected equality of these values
 
       Start   3: A.Three
  3/7 Test   #3: A.Three ..................................***Skipped   0.00 sec
- 4/7 Test   #4: A/Four.Runs/x ............................***Skipped   0.00 sec
+ 4/7 Test   #4: A/Four.Runs/x deep, 3 rows ............................***Skipped   0.00 sec
  5/7 Test   #5: script_test ..............................***Skipped   0.00 sec
  6/7 Test   #6: slow_test ................................***Timeout 600.00 sec
  7/7 Test   #7: A/Five.Runs/x  # GetParam() = x y .........   Passed    0.01 sec
@@ -67,7 +67,7 @@ Total Test time (real) =   3.00 sec
 
 The following tests did not run:
 	  3 - A.Three (Skipped)
-	  4 - A/Four.Runs/x (Skipped)
+	  4 - A/Four.Runs/x deep, 3 rows (Skipped)
 	  5 - script_test (Skipped)
 
 The following tests FAILED:
@@ -85,8 +85,8 @@ missing: $parent/shared/data/tokens/one.json
 
 [  SKIPPED ] A.Three (0 ms)
 <end of output>
-4/7 Testing: A/Four.Runs/x
-4/7 Test: A/Four.Runs/x
+4/7 Testing: A/Four.Runs/x deep, 3 rows
+4/7 Test: A/Four.Runs/x deep, 3 rows
 a_test.cc:9: Skipped
 missing: $parent/shared/data/tokens/two.json
 <end of output>

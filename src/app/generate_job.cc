@@ -117,7 +117,7 @@ void MakeJobRecipe(GenerateJob& job) {
   if (flags.score.empty()) flags.score = info.default_score;
   job.company = {.cancel = &InstallInterruptHandlers(),
                  .model_name = job.model.name,
-                 .planner_spec = flags.planner,
+                 .planner_spec = CanonicalPlannerSpec(flags.planner),  // traces outlive defaults
                  .score_spec = flags.score,
                  .proposal = proposal};
 }

@@ -37,11 +37,11 @@ bool LookFor(const Condition& condition) {
 
 }  // namespace
 
-ThreadPool::ThreadPool(int threads, std::function<void(int worker)> before_work) {
+ThreadPool::ThreadPool(int threads, ThreadPoolHooks hooks) : hooks_(std::move(hooks)) {
   if (threads < 1) BadInput("threads must be at least 1, got {}", threads);
   for (int worker = 1; worker < threads; ++worker) {
-    helpers_.emplace_back([this, worker, before_work] {
-      if (before_work) before_work(worker);
+    helpers_.emplace_back([this, worker] {
+      if (hooks_.before_work) hooks_.before_work(worker);
       Help(worker);
     });
   }
@@ -66,14 +66,25 @@ void ThreadPool::For(std::size_t count, const Body& body, std::size_t most) {
   count_ = count;
   portions_ = std::min({count, std::max(shares, small), std::size_t{std::numeric_limits<std::int32_t>::max()}});
   unfinished_.store(static_cast<std::uint32_t>(portions_), std::memory_order_relaxed);
-  const std::uint64_t loop = (ticket_.load(std::memory_order_relaxed) | (kNextLoop - 1)) + 1;
-  ticket_.store(loop | (portions_ - 1));
-  WakeHelpers(portions_ - 1);
-  Run(0, 0);
-  while (RunPortion(0)) {
-  }
-  WaitForTheOthers();
+  std::size_t begun = 0;
+  while (begun < portions_ && solo_.IsAlone(Now())) Run(begun++, 0);
+  if (begun < portions_) Share(begun);
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+}
+
+/// Runs the portions from `begun` on together with the helpers.
+void ThreadPool::Share(std::size_t begun) {
+  const std::chrono::nanoseconds start = Now();
+  const std::uint64_t loop = (ticket_.load(std::memory_order_relaxed) | (kNextLoop - 1)) + 1;
+  ticket_.store(loop | (portions_ - begun - 1));
+  WakeHelpers(portions_ - begun - 1);
+  Run(begun, 0);
+  int own = 1;
+  while (RunPortion(0)) ++own;
+  const std::chrono::nanoseconds worked = Now();
+  WaitForTheOthers();
+  const std::chrono::nanoseconds now = Now();
+  solo_.EndShared(now, now - worked, (worked - start) / own);
 }
 
 /// False when there is none to take.
@@ -101,6 +112,10 @@ void ThreadPool::WaitForTheOthers() {
   const auto are_done = [this] { return unfinished_.load(std::memory_order_acquire) == 0; };
   if (LookFor(are_done)) return;
   for (std::uint32_t left = unfinished_.load(); left != 0; left = unfinished_.load()) unfinished_.wait(left);
+}
+
+std::chrono::nanoseconds ThreadPool::Now() const {
+  return hooks_.now ? hooks_.now() : std::chrono::steady_clock::now().time_since_epoch();
 }
 
 bool ThreadPool::HasWork() const { return Left(ticket_.load()) > 0 || stopping_.load(); }

@@ -3,7 +3,7 @@
 // Nobody waits for a thread that has not begun. A loop is cut into portions; who is free takes the next one, so a
 // helper that the system keeps from running, because other programs use the processors, takes none, and the caller
 // does its share. At the end the caller waits only for portions that somebody is in the middle of, which is why they
-// are small. Waiting threads look again for a few microseconds, because the next loop of a forward pass follows at
+// are small; where even that takes too long, it goes on alone for a while (solo_time.h). Waiting threads look again for a few microseconds, because the next loop of a forward pass follows at
 // once, and then sleep: what they wait for may need their processor.
 //
 // (A barrier in the usual sense, where every thread has a share of its own and all wait for the last, stands still for
@@ -11,6 +11,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -20,13 +21,20 @@
 #include <thread>
 #include <vector>
 
+#include "base/solo_time.h"
+
 namespace punt {
+
+/// What tests have to control. Both are called by several threads.
+struct ThreadPoolHooks {
+  std::function<void(int worker)> before_work = {};  // by every helper, before it looks for its first portion
+  std::function<std::chrono::nanoseconds()> now = {};  // default: the steady clock
+};
 
 /// Used by one caller at a time. The caller works along, so a pool of one starts no thread.
 class ThreadPool {
  public:
-  /// `before_work` is called by every helper before it looks for its first portion: tests hold some back there.
-  explicit ThreadPool(int threads, std::function<void(int worker)> before_work = {});
+  explicit ThreadPool(int threads, ThreadPoolHooks hooks = {});
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
@@ -49,6 +57,11 @@ class ThreadPool {
   void SleepUntilWork();
   void WakeHelpers(std::size_t portions);
   void WaitForTheOthers();
+  void Share(std::size_t begun);
+  std::chrono::nanoseconds Now() const;
+
+  const ThreadPoolHooks hooks_;
+  SoloTime solo_;
 
   // Of the current loop; written while no portion is left to take.
   const Body* body_ = nullptr;

@@ -4,12 +4,15 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <functional>
 #include <latch>
 #include <mutex>
 #include <set>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "punt/error.h"
 
@@ -134,9 +137,9 @@ TEST(ThreadPoolTest, FinishesWithoutHelpersThatDoNotCome) {
   for (int held : {1, 3}) {  // of three helpers
     std::latch release(1);
     {
-      ThreadPool pool(4, [&](int worker) {
+      ThreadPool pool(4, {.before_work = [&](int worker) {
         if (worker <= held) release.wait();
-      });
+      }});
       for (int round = 0; round < 100; ++round) {
         std::atomic<std::size_t> sum = 0;
         std::atomic<bool> held_ran = false;
@@ -155,22 +158,107 @@ TEST(ThreadPoolTest, FinishesWithoutHelpersThatDoNotCome) {
   }
 }
 
+/// A loop of two portions, one for the pool's only helper, which calls `stall` when the caller is done with the other.
+void StallHelper(ThreadPool& pool, const std::function<void()>& stall) {
+  std::atomic<bool> helper_came = false;
+  std::atomic<bool> caller_ends = false;
+  pool.For(2, [&](std::size_t, std::size_t, int worker) {
+    if (worker == 0) {
+      while (!helper_came) std::this_thread::yield();  // it takes the other portion
+      caller_ends = true;
+    } else {
+      helper_came = true;
+      while (!caller_ends) std::this_thread::yield();
+      stall();
+    }
+  });
+}
+
 TEST(ThreadPoolTest, WaitsForAPortionThatWasBegun) {
-  ThreadPool pool(2);
   for (int round = 0; round < 20; ++round) {
-    std::atomic<bool> is_slow_done = false;
-    std::atomic<bool> helper_came = false;
-    pool.For(2, [&](std::size_t, std::size_t, int worker) {
-      if (worker == 0) {
-        while (!helper_came) std::this_thread::yield();  // it takes the other portion
-      } else {
-        helper_came = true;
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
-        is_slow_done = true;
-      }
+    ThreadPool pool(2);  // a new one: the last may be working alone
+    bool is_slow_done = false;
+    StallHelper(pool, [&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      is_slow_done = true;
     });
     EXPECT_TRUE(is_slow_done);
   }
+}
+
+/// A clock that stands still until it is told to go on.
+class HandClock {
+ public:
+  ThreadPoolHooks hooks() {
+    return {.now = [this] {
+      ++looks_;
+      return std::chrono::nanoseconds(time_.load());
+    }};
+  }
+  void Pass(std::chrono::nanoseconds time) { time_ += time.count(); }
+  int looks() const { return looks_; }
+
+ private:
+  std::atomic<std::int64_t> time_ = 1'000'000'000;
+  std::atomic<int> looks_ = 0;
+};
+
+/// The caller waits 3 ms for the helper.
+void StallHelper(ThreadPool& pool, HandClock& clock) {
+  const int before = clock.looks();
+  StallHelper(pool, [&] {
+    // When to share, when the loop began, when the waiting did.
+    while (clock.looks() < before + 3) std::this_thread::yield();
+    clock.Pass(std::chrono::milliseconds(3));
+  });
+}
+
+TEST(ThreadPoolTest, GoesOnAloneAfterAStallAndAsksAgainLater) {
+  HandClock clock;
+  ThreadPool pool(2, clock.hooks());
+  StallHelper(pool, clock);
+  for (int round = 0; round < 20; ++round) {
+    std::size_t covered = 0;
+    pool.For(100, [&](std::size_t begin, std::size_t end, int worker) {
+      EXPECT_EQ(worker, 0);
+      EXPECT_EQ(begin, covered);
+      covered = end;
+    });
+    EXPECT_EQ(covered, 100u);
+  }
+  clock.Pass(SoloTime::kFirstFactor * std::chrono::milliseconds(3));
+  bool helper_came = false;
+  StallHelper(pool, [&] { helper_came = true; });  // does not end without it
+  EXPECT_TRUE(helper_came);
+}
+
+TEST(ThreadPoolTest, SharesTheRestOfALoopOnceItIsNoLongerAlone) {
+  HandClock clock;
+  ThreadPool pool(2, clock.hooks());
+  StallHelper(pool, clock);
+  std::atomic<int> own = 0;
+  std::atomic<bool> helper_came = false;
+  std::vector<std::atomic<int>> visits(16);
+  pool.For(visits.size(), [&](std::size_t begin, std::size_t end, int worker) {
+    for (std::size_t i = begin; i < end; ++i) ++visits[i];
+    if (worker == 1) {
+      helper_came = true;
+    } else if (++own <= 12) {
+      clock.Pass(std::chrono::milliseconds(1));
+    } else {
+      while (!helper_came) std::this_thread::yield();
+    }
+  });
+  EXPECT_TRUE(helper_came);
+  for (const std::atomic<int>& visit : visits) EXPECT_EQ(visit, 1);
+}
+
+TEST(ThreadPoolTest, RethrowsWhenAlone) {
+  HandClock clock;
+  ThreadPool pool(2, clock.hooks());
+  StallHelper(pool, clock);
+  EXPECT_THROW(pool.For(100, [](std::size_t, std::size_t, int) { throw std::runtime_error("alone"); }),
+               std::runtime_error);
 }
 
 TEST(ThreadPoolTest, ComesBackFromSleep) {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "app/error_testing.h"
+#include "base/error_testing.h"
 #include "punt/error.h"
 
 namespace punt {

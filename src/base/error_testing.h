@@ -1,4 +1,4 @@
-// What the tests of the command line share about errors.
+// What tests share about errors.
 #pragma once
 
 #include <gtest/gtest.h>

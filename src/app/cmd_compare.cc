@@ -49,7 +49,7 @@ int Run(const CompareFlags& flags) {
     fmt::print("{}\nMeans of {} samples; error in nats per sequence, exact.\n{}\n", model.name, flags.samples,
                TableHeader(width));
   }
-  std::fflush(stdout);
+  FlushOutput();
   int printed = 0;
   for (const std::string& planner : planners) {
     ShowProgress(planner);
@@ -62,7 +62,7 @@ int Run(const CompareFlags& flags) {
       fmt::print("{}\n", TableRow(row, width));
     }
     ++printed;
-    std::fflush(stdout);
+    FlushOutput();
   }
   if (flags.json) fmt::print("{}]\n", printed == 0 ? "[" : "");
   if (printed == std::ssize(planners)) return 0;

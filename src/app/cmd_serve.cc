@@ -11,11 +11,11 @@
 #include <optional>
 #include <thread>
 
-#include "analyze/result_log.h"
 #include "app/command.h"
 #include "app/options.h"
 #include "app/request.h"
 #include "app/terminal.h"
+#include "base/atomic_file.h"
 #include "base/check.h"
 #include "eval/data_file.h"
 #include "model/bundled_models.h"
@@ -135,7 +135,7 @@ int Run(const ServeFlags& flags) {
   const auto log = [&](const std::string& line) {
     if (flags.quiet) return;
     std::lock_guard lock(log_mutex);
-    fmt::print(stderr, "{}\n", line);
+    PrintMessage(line + "\n");  // a full disk under the log must not end the server
   };
   const ServerOptions options = OptionsOf(flags);
   if (!IsLoopback(flags.host) && options.api_keys.empty()) {

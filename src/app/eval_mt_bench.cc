@@ -96,7 +96,8 @@ class Respondent {
       const GenerateResult result = Generate(*session_, Canvas(canvas, info.mask_token, info.vocab_size), recipe_,
                                              {.cancel = &InstallInterruptHandlers()});
       if (result.stop == StopReason::kCancelled) return std::nullopt;
-      const std::string text = WithoutInvalid(model_.tokenizer->Decode(Continuation(model_, canvas, result.tokens)));
+      const std::string text =
+          WithoutInvalid(model_.tokenizer->Decode(Continuation(model_, canvas, result.tokens)));
       messages.push_back({.role = "assistant", .content = text});
       turns.push_back(text);
       costs.push_back({{"base", result.counters.base_passes},
@@ -149,7 +150,7 @@ int AnswerMtBench(const EvalFlags& flags, const MtBenchRun& run) {
     }
     if (folder) folder->Add(*line);
     if (!folder) fmt::print("{}\n", *line);
-    std::fflush(stdout);
+    FlushOutput();
   }
   progress.Clear();
   if (!folder) return 0;

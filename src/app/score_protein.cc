@@ -10,6 +10,7 @@
 #include "app/eval_report.h"
 #include "app/eval_setup.h"
 #include "app/terminal.h"
+#include "base/atomic_file.h"
 #include "base/check.h"
 #include "eval/protein_judge.h"
 #include "eval/protein_scoring.h"
@@ -126,7 +127,7 @@ int ScoreProteinCommand(const ProteinScoreCommand& command) {
     return 0;
   }
   fmt::print("{}", ReportTable(command, report, IsTerminal(stdout) ? SizeOf(stdout).columns : kPipeColumns));
-  std::fflush(stdout);
+  FlushOutput();
   for (const std::string& note : report.notes) fmt::print(stderr, "punt: note: {}\n", note);
   return 0;
 }

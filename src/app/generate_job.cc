@@ -74,13 +74,14 @@ Model OpenAndWarn(const GenerateFlags& flags) {
   return model;
 }
 
-/// A prompt that is a puzzle becomes a board with holes, and no prompt at all an empty board.
+/// A prompt is a puzzle and becomes a board with holes, and no prompt at all an empty board. With --length it is a
+/// text.
 void MakeBoard(GenerateJob& job) {
   GenerateFlags& flags = job.flags;
   if (!IsSudokuModel(job.model) || flags.length > 0 || flags.chat) return;
   if (!flags.infill) {
     flags.infill = flags.prompt.empty() ? EmptyBoard(job.model) : BoardInfill(flags.prompt);
-    if (flags.infill) flags.prompt.clear();
+    flags.prompt.clear();
   }
   job.is_board = flags.infill && flags.infill->starts_with('\n');
 }

@@ -6,6 +6,7 @@
 #include "app/bench_table.h"
 #include "app/command.h"
 #include "app/comparison.h"
+#include "app/interruptible.h"
 #include "app/options.h"
 #include "app/terminal.h"
 #include "base/check.h"
@@ -35,7 +36,7 @@ void ClearProgress() {
 }
 
 int Run(const CompareFlags& flags) {
-  const Model model = OpenModel(flags.model);
+  const Model model = OpenInterruptibly(flags.model);
   const std::vector<std::string> planners =
       flags.planners_option->count() > 0 ? ParsePlannerList(flags.planners) : DefaultPlanners();
   const ComparisonOptions options{.score = flags.score,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <new>
 #include <sstream>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "app/command.h"
 #include "app/glyphs.h"
+#include "app/interruptible.h"
 #include "app/parse_error.h"
 #include "app/terminal.h"
 #include "base/check.h"
@@ -131,6 +133,8 @@ int RunProgram(int argc, const char* const* argv) {
     const int exit_code = RunChosen(app, runners);
     FlushOutput();
     return exit_code;
+  } catch (const Interrupted& interrupted) {
+    std::_Exit(SayInterrupted(interrupted.doing));
   } catch (const Error& error) {
     return Complain(error.what(), error.code() == ErrorCode::kBadInput ? kBadInputExit : kFailedExit);
   } catch (const std::bad_alloc&) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "app/interruptible.h"
 #include "app/sweep_progress.h"
 #include "app/terminal.h"
 #include "base/check.h"
@@ -128,7 +129,7 @@ int AnswerMtBench(const EvalFlags& flags, const MtBenchRun& run) {
   if (!flags.judge.empty()) BadInput("task mt-bench takes no judge: punt score mt-bench judges its answers");
   if (flags.model.empty()) BadInput("--model is missing: mt-bench needs a model that chats, such as LLaDA or Dream");
   const std::vector<MtBenchQuestion> questions = ReadQuestions(flags);
-  const Model model = OpenModel(flags.model, {.compute = flags.compute, .device = flags.device});
+  const Model model = OpenInterruptibly(flags.model, {.compute = flags.compute, .device = flags.device});
   PrintWarnings(model.warnings);
   std::set<std::string> answered;
   std::optional<RecordFolder> folder;

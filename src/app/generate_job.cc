@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "app/event_list.h"
+#include "app/interruptible.h"
 #include "app/request.h"
 #include "app/sudoku_request.h"
 #include "app/terminal.h"
@@ -64,11 +65,11 @@ std::vector<std::string> IgnoredOptions(const GenerateFlags& flags, const Model&
 }
 
 Model OpenAndWarn(const GenerateFlags& flags) {
-  Model model =
-      OpenModel(flags.model.empty() ? DefaultModel() : flags.model, {.compute = flags.compute,
-                                                                     .device = flags.device,
-                                                                     .gpu_layers = static_cast<int>(flags.gpu_layers),
-                                                                     .repack = !flags.no_repack});
+  Model model = OpenInterruptibly(flags.model.empty() ? DefaultModel() : flags.model,
+                                  {.compute = flags.compute,
+                                   .device = flags.device,
+                                   .gpu_layers = static_cast<int>(flags.gpu_layers),
+                                   .repack = !flags.no_repack});
   PrintWarnings(model.warnings);
   PrintWarnings(IgnoredOptions(flags, model));
   return model;

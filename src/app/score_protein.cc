@@ -9,6 +9,7 @@
 #include "analyze/confidence_json.h"
 #include "app/eval_report.h"
 #include "app/eval_setup.h"
+#include "app/interruptible.h"
 #include "app/terminal.h"
 #include "base/atomic_file.h"
 #include "base/check.h"
@@ -90,7 +91,7 @@ int ScoreProteinCommand(const ProteinScoreCommand& command) {
   StructureScores structures;
   if (!command.flags.structures.empty()) structures = ScoreStructures(command.flags.structures, proteins);
   std::optional<Model> judge;
-  if (!command.flags.judge.empty()) judge = OpenModel(command.flags.judge);
+  if (!command.flags.judge.empty()) judge = OpenInterruptibly(command.flags.judge);
   if (judge) PrintWarnings(judge->warnings);
 
   Report report{.configuration = {{"score", kProteinTask},

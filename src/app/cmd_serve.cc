@@ -213,8 +213,9 @@ Runner AddServe(CLI::App& command) {
   command.add_option("--api-key-file", flags->api_key_file,
                      "File of keys, one a line; lines that begin with # are not keys");
   command
-      .add_option("--allow-host", flags->allow_hosts,
-                  "Name beside localhost that clients may use on the loopback (repeatable; * for any)")
+      .add_option(
+          "--allow-host", flags->allow_hosts,
+          "Name that clients may use, beside localhost, addresses and the machine's own (repeatable; * for any)")
       ->allow_extra_args(false);
   command.add_option("--cors", flags->cors, "Origin whose pages may ask (* for all); default: none");
   AddInteger(command, "--max-tokens", flags->max_tokens, 1, kMillion,

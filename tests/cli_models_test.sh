@@ -81,6 +81,16 @@ refuses "the puzzle has 'x' in row 1, column 3: cells are 1 to 9" generate --mod
 refuses "the puzzle contradicts itself: 5 stands twice in row 1 (columns 1 and 3)" generate --model sudoku ${puzzle/530/535}
 refuses "6 stands twice in box 1 (row 1, column 3 and row 2, column 1)" generate --model sudoku ${puzzle/530/536}
 
+# ---- marks of the vocabulary are no text, though a model that is too hot writes them
+for model in sudoku "$PUNT_SOURCE_DIR/tests/golden/bert"; do
+  hot="generate --model $model --temperature 1000 --length 60 --planner top-k:k=60 --threads 1 --samples 8"
+  accepts $hot --json
+  [[ $out =~ \"tokens\":\[[0-9,]*[[,][01][],] ]] || fail "no mark among the tokens of $model: $out"
+  ! grep -qE '<s>|</s>|\[PAD\]|\[CLS\]' out || fail "marks in the text of $model: $out"
+  accepts $hot
+  ! grep -qE '<s>|</s>|\[PAD\]|\[CLS\]' out || fail "marks in the plain text of $model: $out"
+done
+
 # ---- membrane writes residues and nothing else
 accepts generate --model membrane --planner top-k:k=16 --length 60 --eos forbid --threads 1 --json
 grep -qE '^"[ACDEFGHIKLMNPQRSTVWY]{60}"$' <<<"$(field text)" || fail "membrane: $(field text)"

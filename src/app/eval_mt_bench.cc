@@ -98,7 +98,7 @@ class Respondent {
                                              {.cancel = &InstallInterruptHandlers()});
       if (result.stop == StopReason::kCancelled) return std::nullopt;
       const std::string text =
-          WithoutInvalid(model_.tokenizer->Decode(Continuation(model_, canvas, result.tokens)));
+          WithoutInvalid(model_.tokenizer->DecodeText(Continuation(model_, canvas, result.tokens)));
       messages.push_back({.role = "assistant", .content = text});
       turns.push_back(text);
       costs.push_back({{"base", result.counters.base_passes},

@@ -43,8 +43,8 @@ TEST(BoardInfill, NamesTheGivensThatContradictEachOther) {
   EXPECT_EQ(refusal("0000000000300003"),
             "the puzzle contradicts itself: 3 stands twice in box 4 (row 3, column 3 and row 4, column 4)");
   EXPECT_EQ(refusal("000000000000000000500000005000000000"), "accepted");
-  EXPECT_EQ(refusal("000000000000000000500000050000000000"),
-            "the puzzle contradicts itself: 5 stands twice in box 3 (row 4, column 1 and row 5, column 2)");
+  EXPECT_EQ(refusal("000000000000500000050000000000000000"),
+            "the puzzle contradicts itself: 5 stands twice in box 3 (row 3, column 1 and row 4, column 2)");
 }
 
 TEST(BoardInfill, HasAHoleForEveryBlankOfABoard) {

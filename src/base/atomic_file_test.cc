@@ -58,18 +58,6 @@ class SmallDisk {
   void (*handler_)(int);
 };
 
-/// The message of a failure that is nobody's bad input.
-template <typename F>
-std::string FailureOf(F f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kFailed);
-    return error.what();
-  }
-  return "none";
-}
-
 TEST_F(AtomicFileTest, TextsAreReplacedWhole) {
   const fs::path path = folder_ / "a";
   WriteFileAtomically(path, "one");
@@ -83,7 +71,7 @@ TEST_F(AtomicFileTest, AFullDiskLeavesTheOldText) {
   WriteFileAtomically(path, "old");
   {
     const SmallDisk disk(100);
-    EXPECT_EQ(FailureOf([&] { WriteFileAtomically(path, std::string(200, 'x')); }),
+    EXPECT_EQ(ErrorOf([&] { WriteFileAtomically(path, std::string(200, 'x')); }, ErrorCode::kFailed),
               "cannot write " + path.string() + ": File too large");
   }
   EXPECT_EQ(Text(path), "old");
@@ -97,7 +85,7 @@ TEST_F(AtomicFileTest, ALineIsAppendedWholeOrNotAtAll) {
   EXPECT_EQ(Text(path), "one\n\n");
   {
     const SmallDisk disk(20);
-    EXPECT_EQ(FailureOf([&] { AppendLine(path, std::string(50, 'x')); }),
+    EXPECT_EQ(ErrorOf([&] { AppendLine(path, std::string(50, 'x')); }, ErrorCode::kFailed),
               "cannot write " + path.string() + ": File too large");
     AppendLine(path, "fits");
   }

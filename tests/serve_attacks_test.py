@@ -343,8 +343,9 @@ HOSTS = [  # name, on the loopback, elsewhere without a key, elsewhere with one
     ("127.0.0.1.evil.example", 403, 403, 200),
     ("192.0.2.1", 403, 200, 200),
     ("[2001:db8::1]:80", 403, 200, 200),
-    (socket.gethostname(), 403, 200, 200),
-    (socket.gethostname().split(".")[0].upper() + ".local:80", 403, 200, 200),
+    (socket.gethostname(), 200, 200, 200),
+    (socket.gethostname().split(".")[0].upper() + ".local:80", 200, 200, 200),
+    (socket.gethostname() + ".evil.example", 403, 403, 200),
 ]
 
 

@@ -5,9 +5,9 @@
 //
 //   Host     the name in the address; a rebound page has its own name there. Where the connection came in decides, not
 //            what the server was told to listen on, since 0.0.0.0 is the loopback too. On the loopback it must be a
-//            name of the loopback. Elsewhere it may also be any address (a page under an address comes from that
-//            address) or the machine's own name; and where there are keys, which a rebound page has none of, anything.
-//            --allow-host adds names to both, and is looked at even where there are keys.
+//            name of the loopback or of the machine. Elsewhere any address will do as well (a page under an address
+//            comes from there), and where there are keys, which a rebound page has none of, anything. --allow-host adds
+//            names to both, and is looked at even where there are keys.
 //   Origin   the page's site. It must be ours (the viewer) or --cors; and with it the body must be declared as JSON,
 //            which a browser does not send to another site without asking first (a preflight). Sec-Fetch-Site says the
 //            same of requests without Origin; a link that somebody follows to the viewer is let through.
@@ -112,7 +112,7 @@ bool RequestScreen::IsKnownHost(const std::string& name, bool on_loopback) const
   if (!on_loopback && !is_open() && options_.allow_hosts.empty()) return true;
   if (name.empty()) return false;
   if (IsLoopback(name) || name == HostName(options_.bind_host) || Contains(options_.allow_hosts, name)) return true;
-  return !on_loopback && (IsAddress(name) || Contains(options_.own_names, name));
+  return Contains(options_.own_names, name) || (!on_loopback && IsAddress(name));
 }
 
 void RequestScreen::CheckHost(const RequestHead& head, bool on_loopback) const {

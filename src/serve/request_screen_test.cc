@@ -25,9 +25,9 @@ int Status(const RequestScreen& screen, const std::string& line, const std::stri
 
 TEST(RequestScreen, OnTheLoopbackTheHostIsOneOfItsNames) {
   for (const char* bind : {"127.0.0.1", "localhost", "::1", "127.1.2.3", "0.0.0.0", "::"}) {
-    const RequestScreen screen = NewScreen({.bind_host = bind, .allow_hosts = {"Punt.Example"}});
+    const RequestScreen screen = NewScreen({.bind_host = bind, .own_names = {"Box"}, .allow_hosts = {"Punt.Example"}});
     for (const char* host : {"localhost", "LOCALHOST:8080", "127.0.0.1:1", "127.9.9.9", "[::1]", "[::1]:80",
-                             "punt.example", "localhost."}) {
+                             "punt.example", "localhost.", "box:80"}) {
       EXPECT_EQ(Status(screen, "GET /health", "", host), 200) << bind << " " << host;
     }
     for (const char* host : {"evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "localhost:80:80",

@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "analyze/markdown.h"
-#include "analyze/result_log.h"
 #include "analyze/svg_plot.h"
+#include "base/atomic_file.h"
 #include "compare_results.h"
 #include "eval/bench.h"
 #include "eval/perplexity.h"

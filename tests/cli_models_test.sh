@@ -75,6 +75,21 @@ accepts generate --model sudoku --planner top-k:k=8 --threads 1
 puzzle=530070000600195000098000060800060003400803001700020006060000280000419005000080079
 accepts generate --model sudoku $puzzle --planner top-k:k=1 --temperature 0 --threads 1
 [[ $(head -n 1 out) =~ ^A\ 53[1-9]{2}7[1-9]{4}$ ]] || fail "a puzzle: $out"
+refuses "the prompt is no puzzle: it has 19 characters, a board 81" generate --model sudoku "Once upon a time, there"
+refuses "the prompt is no puzzle: it has 80 characters" generate --model sudoku ${puzzle%?}
+refuses "the puzzle has 'x' in row 1, column 3: cells are 1 to 9" generate --model sudoku ${puzzle/530/53x}
+refuses "the puzzle contradicts itself: 5 stands twice in row 1 (columns 1 and 3)" generate --model sudoku ${puzzle/530/535}
+refuses "6 stands twice in box 1 (row 1, column 3 and row 2, column 1)" generate --model sudoku ${puzzle/530/536}
+
+# ---- marks of the vocabulary are no text, though a model that is too hot writes them
+for model in sudoku "$PUNT_SOURCE_DIR/tests/golden/bert"; do
+  hot="generate --model $model --temperature 1000 --length 60 --planner top-k:k=60 --threads 1 --samples 8"
+  accepts $hot --json
+  [[ $out =~ \"tokens\":\[[0-9,]*[[,][01][],] ]] || fail "no mark among the tokens of $model: $out"
+  ! grep -qE '<s>|</s>|\[PAD\]|\[CLS\]' out || fail "marks in the text of $model: $out"
+  accepts $hot
+  ! grep -qE '<s>|</s>|\[PAD\]|\[CLS\]' out || fail "marks in the plain text of $model: $out"
+done
 
 # ---- membrane writes residues and nothing else
 accepts generate --model membrane --planner top-k:k=16 --length 60 --eos forbid --threads 1 --json

@@ -83,9 +83,28 @@ refuses "odd.json:2: unknown key 'top-p' (did you mean top_p?)" generate --from 
 sed '4s/"temperature":1.0/"temperature":-1/' runs.json >odd.json
 refuses "odd.json:4: --temperature must be between 0 and" generate --from odd.json
 sed 's/"planner":"[^"]*"/"planner":"putn"/' first.json >odd.json
-refuses "unknown planner 'putn' (did you mean punt?)" generate --from odd.json
+refuses "odd.json:1: unknown planner 'putn' (did you mean punt?)" generate --from odd.json
 head -c 100 first.json >odd.json
-refuses "odd.json:1: not JSON" generate --from odd.json
+refuses "odd.json:1: not JSON: the line is cut short" generate --from odd.json
+paste -d '\0' first.json first.json >odd.json
+refuses "odd.json:1: not JSON (or not UTF-8) at column" generate --from odd.json
+# A bad line is told before the first one runs, whatever is wrong with it.
+for wrong in 's/"score":"[^"]*"/"score":"nobody"/' 's/"eos":"none"/"eos":"some"/' 's/"cache":"none"/"cache":"all"/' \
+  's/"top_p":1.0/"top_p":0/' 's/"compute":"auto"/"compute":"quick"/' 's/"device":"auto"/"device":"nowhere"/' \
+  's/"convention":"llada"/"convention":"x"/' 's/"planner":"[^"]*"/"planner":"top-k:k=0"/' 's/"seed":1/"seed":"1"/' \
+  's/"chat":false/"chat":"no"/' 's/"length":12/"length":12.5/' 's/"infill":null/"infill":"a[MASK]"/'; do
+  sed "3$wrong" runs.json >odd.json
+  ! cmp -s runs.json odd.json || fail "nothing is wrong by $wrong"
+  refuses "odd.json:3: " generate --from odd.json
+done
+# What was given beside it is not the file's fault, and what is only shown is not steered by it.
+refuses "unknown planner 'nobody'" generate --from runs.json --planner nobody
+[[ $err != *runs.json* ]] || fail "the file is blamed: $err"
+refuses "--from needs the name of a file" generate --from ""
+refuses "--from - and the prompt - both read the standard input" generate --from - -
+printf '{"version":"1","\\u001b[31m":1}\n' >odd.json
+refuses "odd.json:1: unknown key '" generate --from odd.json
+! grep -q $'\x1b' err || fail "an escape sequence of a file reaches the terminal"
 sed 's/"version":"[^"]*"/"version":"0.0.1"/' first.json >old.json
 accepts generate --from old.json
 [ "$err" = "punt: note: old.json:1 is of punt 0.0.1; this one may give another text" ] || fail "another version: $err"

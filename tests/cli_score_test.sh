@@ -28,7 +28,7 @@ refuses "unknown.jsonl: line 1: there is no item '9'" score gsm8k --data $fixtur
 printf '\x1f\x8b' >packed.jsonl
 refuses "'packed.jsonl' is a broken or incomplete gzip file" score gsm8k --data packed.jsonl --responses x
 refuses "line 2: a puzzle has 16, 36 or 81 cells" score sudoku --data $fixtures/gsm8k.jsonl --responses x
-refuses "cannot write 'missing/x.jsonl'" score gsm8k $gsm8k --out missing/x.jsonl
+refuses "cannot write missing/x.jsonl: No such file or directory" score gsm8k $gsm8k --out missing/x.jsonl
 refuses "cannot make the folder" score gsm8k $gsm8k --out empty.jsonl/x
 cp $fixtures/gsm8k_responses.jsonl mine.jsonl
 refuses "--out would overwrite 'mine.jsonl'" score gsm8k --data $fixtures/gsm8k.jsonl --responses mine.jsonl --out mine.jsonl

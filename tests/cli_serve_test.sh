@@ -140,6 +140,26 @@ grep -q 'everybody who reaches 0.0.0.0 is served' open.log || fail "no warning: 
 ! grep -q 'everybody who reaches' plain.log keys.log || fail "a warning for nothing"
 stop
 
+# ---- a protein is read as in a prompt: upper case, and letters that are none by their names
+start protein --model $golden/esm2
+answers 200 '"tokens":[20,15,11]' /tokenize '{"content": "mkT"}'
+answers 200 '"tokens":[20,32]' /tokenize '{"content": "M<mask>"}'
+for path in '/tokenize {"content": "MK*"}' '/v1/completions {"prompt": "MK*"}'; do
+  answers 400 "'*' at position 3 is none of the letters" ${path%% *} "${path#* }"
+done
+stop
+
+# ---- a log that cannot be written does not end the server
+if [ -w /dev/full ]; then
+  rm -f ready
+  "$PUNT" serve --port 0 --ready-file ready --threads 1 --model $golden/llada >/dev/null 2>/dev/full &
+  server=$!
+  await_ready /dev/null
+  answers 404 not_found /v1/nothing '{}'
+  answers 200 '"text"' /v1/completions '{"prompt": "the ", "max_tokens": 4}'
+  stop
+fi
+
 # ---- what a model cannot do is told before a stream begins
 start dream --model $golden/dream
 for stream in false true; do

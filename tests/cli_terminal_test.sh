@@ -138,5 +138,26 @@ for command in "compare --samples 100000" "demo --model $golden/llada --threads 
   ! grep -q 'mask' out || fail "masks in what $command prints"
 done
 
+# ---- a model that takes seconds to open: a signal need not wait for it
+large=toy:product,length=1000,vocab=32768
+for command in "generate --model $large --trace opened.jsonl" "serve --port 0 --model $large --ready-file ready" \
+  "compare --model $large" "analyze error --model $large --quick --out analysis"; do
+  for signal in INT TERM; do
+    start=${EPOCHREALTIME/./}
+    timeout --preserve-status -s $signal 0.5 "$PUNT" $command >out 2>err
+    code=$?
+    took=$(((${EPOCHREALTIME/./} - start) / 1000))
+    [ "$code" -eq 130 ] && [ ! -s out ] || fail "SIG$signal while '$command' opens a model: exit code $code, $(head -c 300 out)"
+    [ "$(grep -v ' is served: ' err)" = "punt: interrupted while the model was opened" ] || fail "SIG$signal, $command: $(cat err)"
+    [ "$took" -lt 3000 ] || fail "SIG$signal, $command: it took $took ms to end"
+  done
+done
+[ ! -e opened.jsonl ] && [ ! -e opened.jsonl.partial ] && [ ! -e ready ] && [ ! -e analysis ] || fail "something is left of it: $(ls)"
+"$PUNT" generate --model $small --json >first.json
+sed "s/\"model\":\"[^\"]*\"/\"model\":\"$large\"/; s/\"length\":[0-9]*/\"length\":null/" first.json | cat first.json - >lines.json
+timeout --preserve-status -s INT 0.5 "$PUNT" generate --from lines.json --trace opened.jsonl >out 2>err
+[ $? -eq 130 ] && [ "$(grep -c '^---' out)" -eq 1 ] || fail "the second model of two: $(cat out)"
+[ ! -e opened.jsonl.partial ] || fail "half a trace is left"
+
 [ "$failures" -eq 0 ] || exit 1
 echo "all passed"

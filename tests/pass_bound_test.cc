@@ -1,5 +1,6 @@
 // PUNT with its fallback never takes more passes than there are tokens, on models: exact ones of every length from 8 to
-// 512, networks of random weights, and those that come along. pass_debt_test.cc has the rule by itself.
+// 512, networks of random weights, and those that come along; alone and inside other planners. pass_debt_test.cc has
+// the rule by itself.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -50,6 +51,32 @@ TEST(PassBound, EveryExactFamilyWithWindowsFormsAndScores) {
       for (const char* planner : {"punt", "punt:epsilon=0", "punt:form=parallel", "punt:form=recursive"}) {
         for (const int window : {0, 8}) {
           const Settings settings{.planner = planner, .window = window, .seed = 5};
+          EXPECT_LE(Passes(model, length, settings).nfe(), length) << family << length << planner << window;
+        }
+      }
+    }
+  }
+}
+
+// Filtered, before and after others, and all of that inside each other.
+const char* const kPlannersAround[] = {
+    "spacing",
+    "spacing:planner=(punt:epsilon=0,form=parallel),gap=8",
+    "hybrid",
+    "hybrid:first=(top-k:k=4),then=(punt:epsilon=0),at=0.2",
+    "hybrid:first=(punt:epsilon=0),then=(top-k:k=1),at=0.1",
+    "hybrid:first=(punt:epsilon=0,form=parallel),then=(spacing:planner=(punt:epsilon=0)),at=0.5",
+    "hybrid:first=(spacing:gap=4),then=(left-to-right),at=0.5",
+    "spacing:planner=(hybrid:then=(punt:epsilon=0),at=0.3),gap=5",
+};
+
+TEST(PassBound, PlannersAroundIt) {
+  for (const char* family : {"markov,coupling=0.99", "tree", "mixture,components=4"}) {
+    for (const int length : {8, 17, 40, 64, 128, 200}) {
+      const Model model = OpenModel(fmt::format("toy:{},length={},vocab=4,seed=3", family, length));
+      for (const char* planner : kPlannersAround) {
+        for (const int window : {0, 32}) {
+          const Settings settings{.planner = planner, .window = length % 32 == 0 ? window : 0, .seed = 5};
           EXPECT_LE(Passes(model, length, settings).nfe(), length) << family << length << planner << window;
         }
       }

@@ -58,6 +58,9 @@ class Server:
     def connect(self, source="127.0.0.1"):
         return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE, source_address=(source, 0))
 
+    def connect_to(self, address):
+        return socket.create_connection((address, self.port), timeout=PATIENCE)
+
     def log(self):
         return open(self.log_path).read()
 
@@ -329,6 +332,49 @@ def test_pages(server, cors, named):
         answer = send(named, head_of(host=f"Host: {host}\r\n", headers=CLOSE))
         check(statuses(answer) == [status], f"--allow-host: {host}", answer[:300])
     test_cors(cors)
+
+
+# ---- a server that listens everywhere: where a connection comes in, the name in Host, with and without a key
+
+HOSTS = [  # name, on the loopback, elsewhere without a key, elsewhere with one
+    ("localhost", 200, 200, 200),
+    ("127.0.0.1:1", 200, 200, 200),
+    ("evil.example", 403, 403, 200),
+    ("127.0.0.1.evil.example", 403, 403, 200),
+    ("192.0.2.1", 403, 200, 200),
+    ("[2001:db8::1]:80", 403, 200, 200),
+    (socket.gethostname(), 200, 200, 200),
+    (socket.gethostname().split(".")[0].upper() + ".local:80", 200, 200, 200),
+    (socket.gethostname() + ".evil.example", 403, 403, 200),
+]
+
+
+def own_address():
+    """One that is not on the loopback; None without a network. Nothing is sent."""
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.connect(("192.0.2.1", 9))
+            address = probe.getsockname()[0]
+    except OSError:
+        return None
+    return None if address.startswith("127.") else address
+
+
+def test_everywhere(server, keyed):
+    def status(to, address, host):
+        with to.connect_to(address) as connection:
+            connection.sendall(head_of(path="/metrics", host=f"Host: {host}\r\n", headers="X-Api-Key: sekret\r\n" + CLOSE))
+            return statuses(receive(connection))
+
+    address = own_address()
+    if address is None:
+        print("only the loopback here: other addresses not tested")
+    for host, on_loopback, elsewhere, with_key in HOSTS:
+        for to in (server, keyed):
+            check(status(to, "127.0.0.1", host) == [on_loopback], f"everywhere, on the loopback: {host}")
+        if address is not None:
+            check(status(server, address, host) == [elsewhere], f"everywhere, at {address}: {host}")
+            check(status(keyed, address, host) == [with_key], f"everywhere with a key, at {address}: {host}")
 
 
 def test_cors(server):
@@ -611,6 +657,8 @@ def main():
         "keys": Server("keys", "--api-key", "se%41ret", "--max-body", str(1 << 30)),
         "cors": Server("cors", "--cors", "*", "--api-key", "sekret"),
         "named": Server("named", "--allow-host", "punt.example", "--allow-host", "other.example"),
+        "wide": Server("wide", "--host", "0.0.0.0"),
+        "wide_keyed": Server("wide_keyed", "--host", "0.0.0.0", "--api-key", "sekret"),
         "places": Server("places", "--max-connections", "64"),
         "stories": Server("stories", "--max-running", "2", model=GOLDEN if SANITIZED else STORIES),
     }
@@ -620,6 +668,7 @@ def main():
         slow = start_slow(servers["open"])
         for test, names in [(test_refused, ["open"]), (test_served, ["open"]), (test_expect, ["open"]), (test_tls, ["open"]),
                             (test_keep_alive, ["open"]), (test_pages, ["open", "cors", "named"]), (test_keys, ["keys"]),
+                            (test_everywhere, ["wide", "wide_keyed"]),
                             (test_floods, ["keys"]), (test_places, ["places"]), (test_half_close, ["stories"]),
                             (test_gone, ["stories"]), (test_turns, ["stories"])]:
             test(*(servers[name] for name in names))

@@ -36,12 +36,16 @@ class Tokenizer {
   /// the hole (docs/models.md says where they do).
   virtual std::vector<Token> Encode(std::string_view text, const EncodeOptions& options) const = 0;
   std::vector<Token> Encode(std::string_view text) const { return Encode(text, {}); }
+  /// The text of tokens; control tokens by their names.
   virtual std::string Decode(std::span<const Token> tokens) const = 0;
+  /// The same for readers: control tokens are no part of what a model says.
+  std::string DecodeText(std::span<const Token> tokens) const { return Decode(WithoutControls(tokens)); }
+  std::vector<Token> WithoutControls(std::span<const Token> tokens) const;
   /// The text of one token, for display. A byte of a multi-byte character may stand alone here.
   virtual std::string Piece(Token token) const = 0;
   /// Bytes of text that one token stands for at most: n tokens hold no text of more than n times as many.
   virtual std::size_t LongestPiece() const { return 400; }
-  /// A token that is no text but marks something (BOS, the roles of a chat); its piece is a name.
+  /// A token that is no text but marks something (BOS, padding, the roles of a chat); its piece is a name.
   virtual bool IsControl(Token token) const { return (void)token, false; }
 
   /// What stands before and behind a whole text: BOS; [CLS] and [SEP]; nothing.

@@ -1,16 +1,12 @@
 #include "analyze/result_log.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
-#include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 
-#include "punt/error.h"
+#include "base/atomic_file.h"
 
 namespace punt {
 namespace {
@@ -60,13 +56,9 @@ ResultLog::ResultLog(std::string path, std::string configuration)
   WriteFileAtomically(path_, text);
 }
 
-void ResultLog::Add(const std::string& key, const Measurement& values) { Append(ResultLine(key, values) + "\n"); }
-
-void ResultLog::Append(const std::string& line) {
+void ResultLog::Add(const std::string& key, const Measurement& values) {
   std::lock_guard lock(mutex_);
-  std::ofstream out(path_, std::ios::binary | std::ios::app);
-  out << line << std::flush;
-  if (!out) throw Error(ErrorCode::kFailed, fmt::format("cannot write to '{}'", path_));
+  AppendLine(path_, ResultLine(key, values));
 }
 
 void ResultLog::Finish(const std::vector<std::pair<std::string, Measurement>>& results) {
@@ -74,16 +66,6 @@ void ResultLog::Finish(const std::vector<std::pair<std::string, Measurement>>& r
   for (const auto& [key, values] : results) text += ResultLine(key, values) + "\n";
   std::lock_guard lock(mutex_);
   WriteFileAtomically(path_, text);
-}
-
-void WriteFileAtomically(const std::string& path, std::string_view text) {
-  const std::string part = path + ".part";
-  std::ofstream out(part, std::ios::binary | std::ios::trunc);
-  out << text << std::flush;
-  out.close();
-  std::error_code error;
-  if (out) std::filesystem::rename(part, path, error);
-  if (!out || error) throw Error(ErrorCode::kFailed, fmt::format("cannot write '{}'", path));
 }
 
 }  // namespace punt

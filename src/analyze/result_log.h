@@ -31,15 +31,10 @@ class ResultLog {
   void Finish(const std::vector<std::pair<std::string, Measurement>>& results);
 
  private:
-  void Append(const std::string& line);
-
   std::string path_;
   std::string configuration_;
   std::map<std::string, Measurement> resumed_;
   std::mutex mutex_;
 };
-
-/// Replaces a file in one step: readers see the old text or the new, never a part. Throws Error (failed).
-void WriteFileAtomically(const std::string& path, std::string_view text);
 
 }  // namespace punt

@@ -10,6 +10,7 @@
 #include "app/analyses.h"
 #include "app/options.h"
 #include "app/terminal.h"
+#include "base/atomic_file.h"
 #include "base/check.h"
 
 namespace punt {

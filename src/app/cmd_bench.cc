@@ -11,6 +11,7 @@
 #include "app/dry_run.h"
 #include "app/sweep_progress.h"
 #include "app/terminal.h"
+#include "base/atomic_file.h"
 #include "base/check.h"
 #include "eval/bench_html.h"
 
@@ -21,11 +22,11 @@ namespace fs = std::filesystem;
 
 /// What has been measured so far, so that a look into the folder shows it at any time.
 void WriteFiles(const fs::path& folder, const BenchReport& report, const Configuration& configuration) {
-  WriteFileAtomically((folder / "bench.json").string(), BenchJson(report));
-  WriteFileAtomically((folder / "bench.md").string(), BenchMarkdown(report));
-  WriteFileAtomically((folder / "report.html").string(), BenchHtml(report, configuration));
+  WriteFileAtomically(folder / "bench.json", BenchJson(report));
+  WriteFileAtomically(folder / "bench.md", BenchMarkdown(report));
+  WriteFileAtomically(folder / "report.html", BenchHtml(report, configuration));
   if (QualityOf(FindTask(report.task), report.rows.front().summary)) {
-    WriteFileAtomically((folder / "bench.svg").string(), BenchSvg(report));
+    WriteFileAtomically(folder / "bench.svg", BenchSvg(report));
   }
 }
 
@@ -70,7 +71,7 @@ class Output {
     if (flags.json) return;
     fmt::print("{}, {}: means of {} items\n{}\n{}\n", task_.name, report_.model, setup.count * plan.axes.seeds.size(),
                report_.sampling, BenchHeader(task_, columns_));
-    std::fflush(stdout);
+    FlushOutput();
   }
 
   void Update(const SweepRecords& records, std::size_t done) {
@@ -78,7 +79,7 @@ class Output {
       report_.rows.push_back(records.Row(report_.rows.size()));
       progress_.Clear();
       if (!flags_.json) fmt::print("{}\n", BenchLine(task_, report_.rows.back(), columns_));
-      std::fflush(stdout);
+      FlushOutput();
       if (!plan_.out.empty()) WriteFiles(plan_.out, report_, configuration_);
     }
     if (!is_complete()) progress_.Show(done);

@@ -6,6 +6,7 @@
 #include "app/bench_table.h"
 #include "app/command.h"
 #include "app/comparison.h"
+#include "app/interruptible.h"
 #include "app/options.h"
 #include "app/terminal.h"
 #include "base/check.h"
@@ -35,7 +36,7 @@ void ClearProgress() {
 }
 
 int Run(const CompareFlags& flags) {
-  const Model model = OpenModel(flags.model);
+  const Model model = OpenInterruptibly(flags.model);
   const std::vector<std::string> planners =
       flags.planners_option->count() > 0 ? ParsePlannerList(flags.planners) : DefaultPlanners();
   const ComparisonOptions options{.score = flags.score,
@@ -49,7 +50,7 @@ int Run(const CompareFlags& flags) {
     fmt::print("{}\nMeans of {} samples; error in nats per sequence, exact.\n{}\n", model.name, flags.samples,
                TableHeader(width));
   }
-  std::fflush(stdout);
+  FlushOutput();
   int printed = 0;
   for (const std::string& planner : planners) {
     ShowProgress(planner);
@@ -62,7 +63,7 @@ int Run(const CompareFlags& flags) {
       fmt::print("{}\n", TableRow(row, width));
     }
     ++printed;
-    std::fflush(stdout);
+    FlushOutput();
   }
   if (flags.json) fmt::print("{}]\n", printed == 0 ? "[" : "");
   if (printed == std::ssize(planners)) return 0;

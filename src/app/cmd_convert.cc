@@ -126,7 +126,7 @@ int Run(const ConvertFlags& flags) {
   } else {
     PrintResult(flags, result);
   }
-  std::fflush(stdout);
+  FlushOutput();
   PrintWarnings(flags, result);
   return 0;
 }

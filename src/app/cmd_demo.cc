@@ -50,7 +50,7 @@ void Tell(const DemoFlags& flags, const EvalSetup& setup) {
       "1. A story by {}, filled in by {}. Every step proposes tokens\nanywhere in the text, tests which of them "
       "influence each other, and keeps a set\nthat does not{}\n",
       model.name, kLivePlanner, is_drawn ? " (green kept, red put back)." : ".");
-  std::fflush(stdout);
+  FlushOutput();
   CanvasView view(view_options);
   PieceAnnotator annotator(*model.tokenizer, view);
   const Company company{.observer = is_drawn ? &annotator : nullptr,
@@ -83,7 +83,7 @@ bool ShowChain(const DemoFlags& flags) {
     rows.push_back(Compare(chain, planner, options, &InstallInterruptHandlers()));
     if (WasInterrupted()) return false;
     fmt::print("{}\n", TableRow(rows.back(), width));
-    std::fflush(stdout);
+    FlushOutput();
   }
   fmt::print("{}\n", ChainVerdict(rows));
   return true;
@@ -101,7 +101,7 @@ bool ShowStories(const DemoFlags& flags, const EvalSetup& setup) {
   SweepProgress progress(grid.size() * setup.count, "stories");
   std::vector<BenchRow> rows;
   for (const GridEntry& entry : grid) {
-    std::fflush(stdout);
+    FlushOutput();
     EvalJob job = MakeEvalJob(flags.eval, setup, entry.planner, entry.score);
     job.on_progress = [&](std::size_t done) { progress.Show(rows.size() * setup.count + done); };
     const std::optional<BenchRow> row = MeasurePlanner(entry, job);

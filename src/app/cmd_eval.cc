@@ -69,7 +69,7 @@ int Run(EvalCommand command) {
     return 0;
   }
   fmt::print("{}", EvalTable(report, IsTerminal(stdout) ? SizeOf(stdout).columns : kPipeColumns));
-  std::fflush(stdout);
+  FlushOutput();
   for (const std::string& note : report.summary.notes) fmt::print(stderr, "punt: note: {}\n", note);
   return 0;
 }

@@ -83,6 +83,9 @@ int RunOne(const GenerateFlags& flags) {
 /// `flags` is where the command's options store their values.
 int Repeat(CLI::App& command, GenerateFlags& flags) {
   const GenerateFlags given = flags;
+  if (given.from.empty()) BadInput("--from needs the name of a file");
+  if (given.from == "-" && given.prompt == "-") BadInput("--from - and the prompt - both read the standard input");
+  RequireConsistent(given);  // what was given here is not a fault of the file
   const std::vector<RecordedRun> runs = ReadRecordedRuns(given.from);
   std::int64_t total = 0;
   for (const RecordedRun& run : runs) total += run.samples;
@@ -94,7 +97,7 @@ int Repeat(CLI::App& command, GenerateFlags& flags) {
   const auto apply = [&](const RecordedRun& run) {
     flags = given;
     ApplyRecorded(run, command, flags);
-    RequireConsistent(flags);
+    WithPlace(run.where, [&] { RequireConsistent(flags); });
   };
   for (const RecordedRun& run : runs) apply(run);  // a bad line is told before the first one runs
   Outputs outputs;
@@ -103,7 +106,7 @@ int Repeat(CLI::App& command, GenerateFlags& flags) {
     if (run.version != PUNT_VERSION) {
       fmt::print(stderr, "punt: note: {} is of punt {}; this one may give another text\n", run.where, run.version);
     }
-    GenerateJob job = PrepareJob(flags);
+    GenerateJob job = WithPlace(run.where, [&] { return PrepareJob(flags); });
     if (!outputs.printer) OpenOutputs(given, total, outputs);
     if (!WasInterrupted()) RunJob(std::move(job), outputs);
   }
@@ -143,7 +146,9 @@ Runner AddGenerate(CLI::App& command) {
   const auto flags = std::make_shared<GenerateFlags>();
   command.footer(kExamples);
   flags->AddTo(command);
-  return [flags, &command] { return flags->from.empty() ? RunOne(*flags) : Repeat(command, *flags); };
+  return [flags, &command] {
+    return command.get_option("--from")->count() == 0 ? RunOne(*flags) : Repeat(command, *flags);
+  };
 }
 
 }  // namespace punt

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "app/command.h"
+#include "app/interruptible.h"
 #include "app/options.h"
 #include "app/terminal.h"
 #include "base/check.h"
@@ -110,7 +111,11 @@ void WriteByName(const std::string& file, std::vector<SafetensorsTensor>& tensor
 
 int Run(const LogitsFlags& flags) {
   const std::atomic<bool>& interrupted = InstallInterruptHandlers();
-  const Network network(OpenModelFiles(flags.model), {.device = flags.device, .compute = ParseCompute(flags.compute)});
+  const std::unique_ptr<const Network> opened = Interruptibly("while the model was opened", [flags] {
+    return std::make_unique<Network>(OpenModelFiles(flags.model),
+                                     NetworkOptions{.device = flags.device, .compute = ParseCompute(flags.compute)});
+  });
+  const Network& network = *opened;
   PrintWarnings(network.warnings());
   const Hyperparameters& hyper = network.hyper();
   const std::vector<Case> cases = ReadCases(flags.inputs, hyper);

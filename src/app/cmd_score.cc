@@ -130,7 +130,7 @@ int Run(const ScoreCommand& command) {
     return 0;
   }
   fmt::print("{}", Table(command, summary, IsTerminal(stdout) ? SizeOf(stdout).columns : kPipeColumns));
-  std::fflush(stdout);
+  FlushOutput();
   for (const std::string& note : summary.notes) fmt::print(stderr, "punt: note: {}\n", note);
   return 0;
 }

@@ -11,11 +11,12 @@
 #include <optional>
 #include <thread>
 
-#include "analyze/result_log.h"
 #include "app/command.h"
+#include "app/interruptible.h"
 #include "app/options.h"
 #include "app/request.h"
 #include "app/terminal.h"
+#include "base/atomic_file.h"
 #include "base/check.h"
 #include "eval/data_file.h"
 #include "model/bundled_models.h"
@@ -120,6 +121,16 @@ void WarmUp(const Model& model, int threads) {
   session->Forward({&query, 1});
 }
 
+Model OpenWarm(const ServeFlags& flags, int threads) {
+  const std::string name = flags.model.empty() ? DefaultModel() : flags.model;
+  const ModelOptions options{.compute = flags.compute, .device = flags.device};
+  return Interruptibly("while the model was opened", [name, options, threads] {
+    Model model = OpenModel(name, options);
+    WarmUp(model, threads);
+    return model;
+  });
+}
+
 /// Every connection has a thread of its own, and glibc would keep the logits of a past request in that thread's heap
 /// for ever: memory of a server under load doubled in minutes. Large blocks go back to the system instead.
 void ReturnLargeBlocks() {
@@ -135,23 +146,21 @@ int Run(const ServeFlags& flags) {
   const auto log = [&](const std::string& line) {
     if (flags.quiet) return;
     std::lock_guard lock(log_mutex);
-    fmt::print(stderr, "{}\n", line);
+    PrintMessage(line + "\n");  // a full disk under the log must not end the server
   };
   const ServerOptions options = OptionsOf(flags);
+  Server server(options, log);
+  const int port = server.Bind();
   if (!IsLoopback(flags.host) && options.api_keys.empty()) {
     const std::string warning = fmt::format("everybody who reaches {} is served: no --api-key is set", flags.host);
     PrintWarnings({&warning, 1});
   }
-  Server server(options, log);
-  const int port = server.Bind();
   std::thread listener([&] { server.Run(); });
   const std::string url = fmt::format(
       "http://{}:{}", flags.host.find(':') == std::string::npos ? flags.host : "[" + flags.host + "]", port);
   try {
-    Model model = OpenModel(flags.model.empty() ? DefaultModel() : flags.model,
-                            {.compute = flags.compute, .device = flags.device});
+    Model model = OpenWarm(flags, options.scheduler.threads);
     PrintWarnings(model.warnings);
-    WarmUp(model, options.scheduler.threads);
     const std::string name = model.name;
     server.SetModel(std::move(model));
     fmt::print("punt: {} at {}\n", name, url);
@@ -204,8 +213,9 @@ Runner AddServe(CLI::App& command) {
   command.add_option("--api-key-file", flags->api_key_file,
                      "File of keys, one a line; lines that begin with # are not keys");
   command
-      .add_option("--allow-host", flags->allow_hosts,
-                  "Name beside localhost that clients may use on the loopback (repeatable; * for any)")
+      .add_option(
+          "--allow-host", flags->allow_hosts,
+          "Name that clients may use, beside localhost, addresses and the machine's own (repeatable; * for any)")
       ->allow_extra_args(false);
   command.add_option("--cors", flags->cors, "Origin whose pages may ask (* for all); default: none");
   AddInteger(command, "--max-tokens", flags->max_tokens, 1, kMillion,

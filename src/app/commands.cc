@@ -1,16 +1,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
+#include <cstdlib>
 #include <new>
 #include <sstream>
 #include <string_view>
 #include <vector>
 
 #include "app/command.h"
+#include "app/glyphs.h"
+#include "app/interruptible.h"
 #include "app/parse_error.h"
+#include "app/terminal.h"
 #include "base/check.h"
 #include "base/instruction_set.h"
 #include "punt/error.h"
@@ -51,11 +53,11 @@ constexpr const char* kExamples = R"(Examples:
 
 Exit codes: 0 done, 1 failed while running, 2 bad input, 130 interrupted.)";
 
-/// One line, whatever the message holds.
+/// One line, whatever the message holds: it may quote files and arguments.
 int Complain(std::string message, int exit_code) {
   std::replace(message.begin(), message.end(), '\n', ' ');
   std::fflush(stdout);
-  fmt::print(stderr, "punt: {}\n", message);
+  PrintMessage(fmt::format("punt: {}\n", SafeText(message)));
   return exit_code;
 }
 
@@ -81,20 +83,12 @@ void RequireKnownCommand(const CLI::App& app, std::span<const char* const> argum
   BadInput("{}", UnknownCommand(app, "punt", first));
 }
 
-int FlushOutput(int exit_code) {
-  errno = 0;
-  if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return exit_code;
-  return Complain(
-      errno == 0 ? "cannot write the output" : fmt::format("cannot write the output: {}", std::strerror(errno)),
-      kFailedExit);
-}
-
 /// --help and --version end in here too. Nothing but the name of the program asks for help, but is no command: scripts
 /// that lost their arguments should notice.
 int Parse(CLI::App& app, std::span<const char* const> arguments, bool& is_done) {
   is_done = true;
   if (arguments.size() < 2) {
-    fmt::print(stderr, "{}", app.help());
+    PrintMessage(app.help());
     return kBadInputExit;
   }
   RequireKnownCommand(app, arguments);
@@ -105,7 +99,8 @@ int Parse(CLI::App& app, std::span<const char* const> arguments, bool& is_done) 
     std::ostringstream text;
     app.exit(error, text, text);
     fmt::print("{}", text.str());
-    return FlushOutput(0);
+    FlushOutput();
+    return 0;
   }
   is_done = false;
   return 0;
@@ -135,7 +130,11 @@ int RunProgram(int argc, const char* const* argv) {
     const int parsed = Parse(app, WithoutHelpCommand(argc, argv), is_done);
     if (is_done) return parsed;
     UseInstructionSet();
-    return FlushOutput(RunChosen(app, runners));
+    const int exit_code = RunChosen(app, runners);
+    FlushOutput();
+    return exit_code;
+  } catch (const Interrupted& interrupted) {
+    std::_Exit(SayInterrupted(interrupted.doing));
   } catch (const Error& error) {
     return Complain(error.what(), error.code() == ErrorCode::kBadInput ? kBadInputExit : kFailedExit);
   } catch (const std::bad_alloc&) {

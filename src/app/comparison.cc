@@ -9,6 +9,7 @@
 #include "analyze/parallel_error.h"
 #include "app/glyphs.h"
 #include "base/check.h"
+#include "base/trim.h"
 #include "punt/generator.h"
 
 namespace punt {
@@ -16,12 +17,6 @@ namespace {
 
 constexpr int kNarrowestPlanner = 20;
 constexpr int kOthers = 46;  // columns of everything but the planner
-
-std::string_view Trim(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\n");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
-}
 
 }  // namespace
 

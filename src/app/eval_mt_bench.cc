@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "app/interruptible.h"
 #include "app/sweep_progress.h"
 #include "app/terminal.h"
 #include "base/check.h"
@@ -96,7 +97,8 @@ class Respondent {
       const GenerateResult result = Generate(*session_, Canvas(canvas, info.mask_token, info.vocab_size), recipe_,
                                              {.cancel = &InstallInterruptHandlers()});
       if (result.stop == StopReason::kCancelled) return std::nullopt;
-      const std::string text = WithoutInvalid(model_.tokenizer->Decode(Continuation(model_, canvas, result.tokens)));
+      const std::string text =
+          WithoutInvalid(model_.tokenizer->DecodeText(Continuation(model_, canvas, result.tokens)));
       messages.push_back({.role = "assistant", .content = text});
       turns.push_back(text);
       costs.push_back({{"base", result.counters.base_passes},
@@ -127,7 +129,7 @@ int AnswerMtBench(const EvalFlags& flags, const MtBenchRun& run) {
   if (!flags.judge.empty()) BadInput("task mt-bench takes no judge: punt score mt-bench judges its answers");
   if (flags.model.empty()) BadInput("--model is missing: mt-bench needs a model that chats, such as LLaDA or Dream");
   const std::vector<MtBenchQuestion> questions = ReadQuestions(flags);
-  const Model model = OpenModel(flags.model, {.compute = flags.compute, .device = flags.device});
+  const Model model = OpenInterruptibly(flags.model, {.compute = flags.compute, .device = flags.device});
   PrintWarnings(model.warnings);
   std::set<std::string> answered;
   std::optional<RecordFolder> folder;
@@ -149,7 +151,7 @@ int AnswerMtBench(const EvalFlags& flags, const MtBenchRun& run) {
     }
     if (folder) folder->Add(*line);
     if (!folder) fmt::print("{}\n", *line);
-    std::fflush(stdout);
+    FlushOutput();
   }
   progress.Clear();
   if (!folder) return 0;

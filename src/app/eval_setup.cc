@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "app/interruptible.h"
 #include "app/terminal.h"
 #include "base/check.h"
 #include "eval/data_file.h"
@@ -120,8 +121,9 @@ EvalSetup OpenEval(const EvalFlags& flags, const OpenOptions& options) {
     BadInput("--reference needs --judge: its samples are what is judged");
   }
   if (!flags.model.empty()) {
-    setup.model =
-        OpenModel(flags.model, {.compute = flags.compute, .device = flags.device, .repack = options.generates});
+    const ModelOptions how{.compute = flags.compute, .device = flags.device, .repack = options.generates};
+    // The processes of a sweep end with it, and say nothing.
+    setup.model = options.warns ? OpenInterruptibly(flags.model, how) : OpenModel(flags.model, how);
     RequireText(*setup.model, FindTask(flags.task));
     if (options.warns) PrintWarnings(setup.model->warnings);
     // A toy model's passes are too small to be shared out.

@@ -2,7 +2,14 @@
 
 #include <limits>
 
+#include "app/request.h"
 #include "base/check.h"
+#include "model/devices.h"
+#include "model/linear.h"
+#include "punt/cache.h"
+#include "punt/generator.h"
+#include "punt/planner.h"
+#include "punt/score.h"
 
 namespace punt {
 namespace {
@@ -86,6 +93,16 @@ void RequireConsistent(const GenerateFlags& flags) {
     BadInput("unknown format '{}'; valid: text, fasta", flags.protein.format);
   }
   if (flags.protein.is_fasta() && flags.json) BadInput("--format fasta and --json exclude each other");
+  CanonicalPlannerSpec(flags.planner);
+  if (!flags.score.empty()) MakeScore(flags.score);
+  flags.proposal.Options();
+  ParseEosPolicy(flags.eos);
+  ParseCachePolicy(flags.cache);
+  ParseCompute(flags.compute);
+  FindDevice(flags.device);
+  CanvasRequest content{.prompt = flags.prompt, .chat = flags.chat, .infill = flags.infill};
+  if (flags.length > 0) content.length = flags.length;
+  RequireConsistent(content);
   if (flags.separator && flags.is_for_machines())
     BadInput("--separator is for texts: not with --json or --format fasta");
   if (flags.protein.lengths.empty()) return;

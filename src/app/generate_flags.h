@@ -52,7 +52,7 @@ struct GenerateFlags {
   bool is_for_machines() const { return json || protein.is_fasta(); }
 };
 
-/// Throws Error on options that contradict each other.
+/// Throws Error on options that contradict each other, and on values that no model would take.
 void RequireConsistent(const GenerateFlags& flags);
 
 }  // namespace punt

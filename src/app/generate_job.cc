@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "app/event_list.h"
+#include "app/interruptible.h"
 #include "app/request.h"
 #include "app/sudoku_request.h"
 #include "app/terminal.h"
@@ -64,23 +65,24 @@ std::vector<std::string> IgnoredOptions(const GenerateFlags& flags, const Model&
 }
 
 Model OpenAndWarn(const GenerateFlags& flags) {
-  Model model =
-      OpenModel(flags.model.empty() ? DefaultModel() : flags.model, {.compute = flags.compute,
-                                                                     .device = flags.device,
-                                                                     .gpu_layers = static_cast<int>(flags.gpu_layers),
-                                                                     .repack = !flags.no_repack});
+  Model model = OpenInterruptibly(flags.model.empty() ? DefaultModel() : flags.model,
+                                  {.compute = flags.compute,
+                                   .device = flags.device,
+                                   .gpu_layers = static_cast<int>(flags.gpu_layers),
+                                   .repack = !flags.no_repack});
   PrintWarnings(model.warnings);
   PrintWarnings(IgnoredOptions(flags, model));
   return model;
 }
 
-/// A prompt that is a puzzle becomes a board with holes, and no prompt at all an empty board.
+/// A prompt is a puzzle and becomes a board with holes, and no prompt at all an empty board. With --length it is a
+/// text.
 void MakeBoard(GenerateJob& job) {
   GenerateFlags& flags = job.flags;
   if (!IsSudokuModel(job.model) || flags.length > 0 || flags.chat) return;
   if (!flags.infill) {
     flags.infill = flags.prompt.empty() ? EmptyBoard(job.model) : BoardInfill(flags.prompt);
-    if (flags.infill) flags.prompt.clear();
+    flags.prompt.clear();
   }
   job.is_board = flags.infill && flags.infill->starts_with('\n');
 }

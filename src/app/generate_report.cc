@@ -42,7 +42,7 @@ std::string ResultText(const GenerateResult& result, const ReportContext& contex
     }
     const auto first = tokens.begin() + static_cast<std::ptrdiff_t>(begin);
     const auto last = std::find(first, tokens.end(), mask);
-    text += context.model->tokenizer->Decode(std::span(first, last));
+    text += context.model->tokenizer->DecodeText(std::span(first, last));
     begin = static_cast<std::size_t>(last - tokens.begin());
   }
   return text;

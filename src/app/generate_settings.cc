@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "app/glyphs.h"
 #include "app/tokenizer_input.h"
 #include "base/check.h"
 #include "base/suggest.h"
@@ -15,41 +16,50 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+enum class Kind { kText, kWhole, kReal, kFlag };
+
 struct SettingRow {
   std::string_view key;
   const char* option;
+  Kind kind;
   Json (*value)(const GenerateFlags& flags);
+  bool may_not_apply = false;  // null then
 };
+
+constexpr int kMostShown = 40;  // columns of what was found in a file
 
 Json OrNull(bool applies, const Json& value) { return applies ? value : Json(nullptr); }
 
 constexpr SettingRow kSettings[] = {
-    {"model", "--model", [](const GenerateFlags& f) { return Json(f.model); }},
-    {"prompt", "prompt", [](const GenerateFlags& f) { return OrNull(!f.infill, f.prompt); }},
-    {"infill", "--infill", [](const GenerateFlags& f) { return OrNull(f.infill.has_value(), f.infill.value_or("")); }},
-    {"length", "--length", [](const GenerateFlags& f) { return OrNull(!f.infill && f.length > 0, f.length); }},
-    {"chat", "--chat", [](const GenerateFlags& f) { return Json(f.chat); }},
-    {"residues", "--residues", [](const GenerateFlags& f) { return Json(f.protein.wants_residues()); }},
-    {"planner", "--planner", [](const GenerateFlags& f) { return Json(f.planner); }},
-    {"score", "--score", [](const GenerateFlags& f) { return Json(f.score); }},
-    {"temperature", "--temperature", [](const GenerateFlags& f) { return Json(f.proposal.temperature); }},
-    {"top_p", "--top-p", [](const GenerateFlags& f) { return Json(f.proposal.top_p); }},
-    {"top_k", "--top-k", [](const GenerateFlags& f) { return Json(f.proposal.top_k); }},
-    {"convention", "--convention", [](const GenerateFlags& f) { return Json(f.proposal.convention); }},
-    {"score_on", "--score-on", [](const GenerateFlags& f) { return Json(f.proposal.score_on); }},
-    {"eos", "--eos", [](const GenerateFlags& f) { return Json(f.eos); }},
-    {"window", "--window", [](const GenerateFlags& f) { return Json(f.window); }},
-    {"cache", "--cache", [](const GenerateFlags& f) { return Json(f.cache); }},
-    {"guidance", "--guidance", [](const GenerateFlags& f) { return Json(f.guidance); }},
-    {"freeze_mask_ratio", "--freeze-mask-ratio", [](const GenerateFlags& f) { return Json(f.freeze_mask_ratio); }},
-    {"max_steps", "--max-steps", [](const GenerateFlags& f) { return Json(f.max_steps); }},
-    {"max_nfe", "--max-nfe", [](const GenerateFlags& f) { return Json(f.max_nfe); }},
-    {"seed", "--seed", [](const GenerateFlags& f) { return Json(f.seed); }},
-    {"sample", "--first-sample", [](const GenerateFlags& f) { return Json(f.first_sample); }},
-    {"compute", "--compute", [](const GenerateFlags& f) { return Json(f.compute); }},
-    {"device", "--device", [](const GenerateFlags& f) { return Json(f.device); }},
-    {"gpu_layers", "--gpu-layers", [](const GenerateFlags& f) { return Json(f.gpu_layers); }},
-    {"no_repack", "--no-repack", [](const GenerateFlags& f) { return Json(f.no_repack); }},
+    {"model", "--model", Kind::kText, [](const GenerateFlags& f) { return Json(f.model); }},
+    {"prompt", "prompt", Kind::kText, [](const GenerateFlags& f) { return OrNull(!f.infill, f.prompt); }, true},
+    {"infill", "--infill", Kind::kText,
+     [](const GenerateFlags& f) { return OrNull(f.infill.has_value(), f.infill.value_or("")); }, true},
+    {"length", "--length", Kind::kWhole,
+     [](const GenerateFlags& f) { return OrNull(!f.infill && f.length > 0, f.length); }, true},
+    {"chat", "--chat", Kind::kFlag, [](const GenerateFlags& f) { return Json(f.chat); }},
+    {"residues", "--residues", Kind::kFlag, [](const GenerateFlags& f) { return Json(f.protein.wants_residues()); }},
+    {"planner", "--planner", Kind::kText, [](const GenerateFlags& f) { return Json(f.planner); }},
+    {"score", "--score", Kind::kText, [](const GenerateFlags& f) { return Json(f.score); }},
+    {"temperature", "--temperature", Kind::kReal, [](const GenerateFlags& f) { return Json(f.proposal.temperature); }},
+    {"top_p", "--top-p", Kind::kReal, [](const GenerateFlags& f) { return Json(f.proposal.top_p); }},
+    {"top_k", "--top-k", Kind::kWhole, [](const GenerateFlags& f) { return Json(f.proposal.top_k); }},
+    {"convention", "--convention", Kind::kText, [](const GenerateFlags& f) { return Json(f.proposal.convention); }},
+    {"score_on", "--score-on", Kind::kText, [](const GenerateFlags& f) { return Json(f.proposal.score_on); }},
+    {"eos", "--eos", Kind::kText, [](const GenerateFlags& f) { return Json(f.eos); }},
+    {"window", "--window", Kind::kWhole, [](const GenerateFlags& f) { return Json(f.window); }},
+    {"cache", "--cache", Kind::kText, [](const GenerateFlags& f) { return Json(f.cache); }},
+    {"guidance", "--guidance", Kind::kReal, [](const GenerateFlags& f) { return Json(f.guidance); }},
+    {"freeze_mask_ratio", "--freeze-mask-ratio", Kind::kFlag,
+     [](const GenerateFlags& f) { return Json(f.freeze_mask_ratio); }},
+    {"max_steps", "--max-steps", Kind::kWhole, [](const GenerateFlags& f) { return Json(f.max_steps); }},
+    {"max_nfe", "--max-nfe", Kind::kWhole, [](const GenerateFlags& f) { return Json(f.max_nfe); }},
+    {"seed", "--seed", Kind::kWhole, [](const GenerateFlags& f) { return Json(f.seed); }},
+    {"sample", "--first-sample", Kind::kWhole, [](const GenerateFlags& f) { return Json(f.first_sample); }},
+    {"compute", "--compute", Kind::kText, [](const GenerateFlags& f) { return Json(f.compute); }},
+    {"device", "--device", Kind::kText, [](const GenerateFlags& f) { return Json(f.device); }},
+    {"gpu_layers", "--gpu-layers", Kind::kWhole, [](const GenerateFlags& f) { return Json(f.gpu_layers); }},
+    {"no_repack", "--no-repack", Kind::kFlag, [](const GenerateFlags& f) { return Json(f.no_repack); }},
 };
 
 // What else stands in a line: the result, which a repetition makes anew.
@@ -63,21 +73,55 @@ std::vector<std::string_view> AllKeys() {
   return keys;
 }
 
-RecordedRun ParseLine(std::string_view line, const std::string& where) {
-  const Json object = Json::parse(line, nullptr, false);
-  if (object.is_discarded()) BadInput("{}: not JSON", where);
-  if (!object.is_object()) BadInput("{}: no object", where);
+/// Of two values of a key, only one could be what was meant.
+Json ParseObject(std::string_view line) {
+  std::set<std::string> seen;
+  const auto note_keys = [&seen](int depth, Json::parse_event_t event, Json& parsed) {
+    if (depth != 1 || event != Json::parse_event_t::key) return true;
+    const auto key = parsed.get<std::string>();
+    if (!seen.insert(key).second) BadInput("'{}' stands there twice", FitToWidth(key, kMostShown));
+    return true;
+  };
+  try {
+    const Json object = Json::parse(line, note_keys);
+    if (!object.is_object()) BadInput("no object");
+    return object;
+  } catch (const Json::parse_error& error) {
+    if (error.byte > line.size()) BadInput("not JSON: the line is cut short; a run is one line");
+    BadInput("not JSON (or not UTF-8) at column {}", error.byte);
+  } catch (const Json::out_of_range&) {
+    BadInput("a number is too large");
+  }
+}
+
+void RequireKind(const SettingRow& row, const Json& value) {
+  if (value.is_null() && row.may_not_apply) return;
+  const auto refuse = [&](std::string_view wanted) {
+    const std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+    BadInput("{} must be {}, got {}", row.key, wanted, FitToWidth(text, kMostShown));
+  };
+  if (row.kind == Kind::kText && !value.is_string()) refuse("a text");
+  if (row.kind == Kind::kWhole && !value.is_number_integer()) refuse("a whole number");
+  if (row.kind == Kind::kReal && !value.is_number()) refuse("a number");
+  if (row.kind == Kind::kFlag && !value.is_boolean()) refuse("true or false");
+}
+
+RecordedRun ParseLine(std::string_view line) {
+  const Json object = ParseObject(line);
   if (!object.contains("version") || !object["version"].is_string()) {
-    BadInput("{}: no output of punt generate --json: it has no version", where);
+    BadInput("no output of punt generate --json: it has no version");
   }
   const std::vector<std::string_view> keys = AllKeys();
   for (const auto& [key, value] : object.items()) {
     if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
-    BadInput("{}: unknown key '{}'{}", where, key, DidYouMean(key, keys));
+    BadInput("unknown key '{}'{}", FitToWidth(key, kMostShown), DidYouMean(key, keys));
   }
-  RecordedRun run{.where = where, .version = object["version"].get<std::string>(), .settings = Json::object()};
+  RecordedRun run{.where = "", .version = object["version"].get<std::string>(), .settings = Json::object()};
   for (const SettingRow& row : kSettings) {
-    if (object.contains(row.key)) run.settings[std::string(row.key)] = object[std::string(row.key)];
+    const auto found = object.find(row.key);
+    if (found == object.end()) continue;
+    RequireKind(row, *found);
+    run.settings[std::string(row.key)] = *found;
   }
   return run;
 }
@@ -98,7 +142,6 @@ bool Continues(const RecordedRun& run, const RecordedRun& next) {
   return a == b && run.version == next.version;
 }
 
-/// A flag takes true and false; what is text or a number, the option's own parser judges.
 std::string TextOf(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
 void Set(CLI::Option& option, const Json& value) {
@@ -136,7 +179,9 @@ std::vector<RecordedRun> ParseRecordedRuns(std::string_view text, std::string_vi
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-    RecordedRun run = ParseLine(line, fmt::format("{}:{}", name, number));
+    const std::string where = fmt::format("{}:{}", name, number);
+    RecordedRun run = WithPlace(where, [&] { return ParseLine(line); });
+    run.where = where;
     if (!runs.empty() && Continues(runs.back(), run)) {
       ++runs.back().samples;
     } else {
@@ -158,11 +203,7 @@ void ApplyRecorded(const RecordedRun& run, CLI::App& command, GenerateFlags& fla
     CLI::Option& option = *command.get_option(row.option);
     if (found == run.settings.end() || found->is_null() || option.count() > 0 || replaced.contains(row.key)) continue;
     if (row.key == "prompt") flags.prompt_is_text = true;
-    try {
-      Set(option, *found);
-    } catch (const Error& error) {
-      BadInput("{}: {}", run.where, error.what());
-    }
+    WithPlace(run.where, [&] { Set(option, *found); });
   }
   if (command.get_option("--samples")->count() == 0) flags.samples = run.samples;
 }

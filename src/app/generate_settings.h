@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "app/generate_flags.h"
+#include "punt/error.h"
 
 namespace punt {
 
@@ -29,7 +30,19 @@ struct RecordedRun {
   std::int64_t samples = 1;
 };
 
-/// Throws Error naming file and line: not JSON, no object, no output of `punt generate --json`, an unknown key.
+/// What `act` returns; an error of bad input that it throws is told behind the place.
+template <typename Act>
+auto WithPlace(const std::string& where, Act act) {
+  try {
+    return act();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kBadInput) throw;
+    throw Error(ErrorCode::kBadInput, where + ": " + error.what());
+  }
+}
+
+/// Throws Error naming file and line: not JSON, no object, no output of `punt generate --json`, a key that is unknown
+/// or stands there twice, a value of another type than is written there.
 std::vector<RecordedRun> ParseRecordedRuns(std::string_view text, std::string_view name);
 
 /// The same from a file; - is the standard input.

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "app/error_testing.h"
+#include "base/error_testing.h"
 #include "punt/error.h"
 
 namespace punt {
@@ -125,7 +125,13 @@ TEST(GenerateSettings, RefusalsNameTheLine) {
   };
   EXPECT_EQ(refusal(""), "run.json: there is no run");
   EXPECT_EQ(refusal("\n \n"), "run.json: there is no run");
-  EXPECT_EQ(refusal("{\"version\":\"1\"}\n{"), "run.json:2: not JSON");
+  const std::string cut = "not JSON: the line is cut short; a run is one line";
+  EXPECT_EQ(refusal("{\"version\":\"1\"}\n{"), "run.json:2: " + cut);
+  EXPECT_EQ(refusal("{\n\"version\":\"1\"}"), "run.json:1: " + cut);
+  EXPECT_EQ(refusal(R"({"version":"1"}{"version":"1"})"), "run.json:1: not JSON (or not UTF-8) at column 16");
+  EXPECT_EQ(refusal("{\"version\":\"\xff\"}"), "run.json:1: not JSON (or not UTF-8) at column 13");
+  EXPECT_EQ(refusal(R"({"version":"1","seed":1,"top_k":3,"seed":1})"), "run.json:1: 'seed' stands there twice");
+  EXPECT_EQ(refusal(R"({"version":"1","temperature":1e400})"), "run.json:1: a number is too large");
   EXPECT_EQ(refusal("[]"), "run.json:1: no object");
   EXPECT_EQ(refusal(R"({"event":"run","version":1})"),
             "run.json:1: no output of punt generate --json: it has no version");
@@ -133,11 +139,34 @@ TEST(GenerateSettings, RefusalsNameTheLine) {
             "run.json:1: unknown key 'temprature' (did you mean temperature?)");
   EXPECT_EQ(refusal(R"({"version":"1","temperature":-1})"),
             "run.json:1: --temperature must be between 0 and 1000000, got -1");
-  EXPECT_EQ(refusal(R"({"version":"1","temperature":"hot"})"), "run.json:1: --temperature must be a number, got 'hot'");
-  EXPECT_EQ(refusal(R"({"version":"1","length":2.5})"), "run.json:1: --length must be a whole number, got '2.5'");
   EXPECT_EQ(refusal(R"({"version":"1","seed":-1})").substr(0, 39), "run.json:1: --seed must be a whole numb");
-  EXPECT_NE(refusal(R"({"version":"1","chat":"maybe"})"), "accepted");
-  EXPECT_EQ(refusal(R"({"version":"1"})"), "accepted");  // what is missing has its default
+  EXPECT_EQ(refusal(R"({"version":"1","nfe":{"base":1,"base":2}})"), "accepted");  // results are not looked at
+  EXPECT_EQ(refusal(R"({"version":"1"})"), "accepted");                            // what is missing has its default
+}
+
+// As they are written: a text that could be read as a number is none.
+TEST(GenerateSettings, ValuesHaveTheirTypes) {
+  const auto refusal = [](const std::string& key, const std::string& value) {
+    return ErrorOf([&] { ParseRecordedRuns(fmt::format(R"({{"version":"1","{}":{}}})", key, value), "x"); });
+  };
+  const std::vector<std::pair<std::string, std::string>> values = {{"null", "null"}, {"flag", "true"},  {"whole", "7"},
+                                                                   {"real", "2.5"},  {"text", "\"7\""}, {"list", "[7]"},
+                                                                   {"object", "{}"}};
+  const auto settings = SettingsJson(Command({"--length", "8"}).flags, 0);
+  for (const auto& [key, written] : settings.items()) {
+    const bool may_be_null = key == "prompt" || key == "infill" || key == "length";
+    const std::string kind = key == "infill" || written.is_string() ? "text"
+                             : written.is_boolean()                 ? "flag"
+                             : written.is_number_integer()          ? "whole"
+                                                                    : "real";
+    for (const auto& [name, value] : values) {
+      const bool is_right = name == kind || (kind == "real" && name == "whole") || (may_be_null && name == "null");
+      const std::string said = refusal(key, value);
+      EXPECT_EQ(said == "accepted", is_right) << key << " " << value << ": " << said;
+      EXPECT_TRUE(is_right || said.starts_with("x:1: " + key + " must be ")) << said;
+      EXPECT_TRUE(is_right || said.ends_with(", got " + value)) << said;
+    }
+  }
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 
 #include <cstdlib>
 
-#include "app/error_testing.h"
 #include "app/request.h"
+#include "base/error_testing.h"
 #include "punt/error.h"
 
 namespace punt {

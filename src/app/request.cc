@@ -36,13 +36,10 @@ std::vector<Token> BuildPrompt(const CanvasRequest& request, const Model& model)
 }
 
 std::vector<Token> BuildInfill(const CanvasRequest& request, const Model& model) {
-  if (!request.prompt.empty()) BadInput("a prompt and --infill exclude each other");
-  if (request.length) BadInput("--length and --infill exclude each other: the holes say how much to generate");
   if (!IsUtf8(*request.infill)) BadInput("--infill is not valid UTF-8");
   const std::vector<InfillPart> parts = ParseInfill(*request.infill);
   if (parts.empty()) BadInput("--infill is empty");
   const Token mask = model.denoiser->info().mask_token;
-  if (request.chat) BadInput("--chat and --infill exclude each other");
   std::vector<Token> tokens = model.tokenizer->Prefix();
   const std::vector<Token> suffix = model.tokenizer->Suffix();
   std::size_t given = tokens.size() + suffix.size();
@@ -129,7 +126,15 @@ std::vector<std::string> PromptWarnings(const CanvasRequest& request, const Mode
   return {};
 }
 
+void RequireConsistent(const CanvasRequest& request) {
+  if (!request.infill) return;
+  if (!request.prompt.empty()) BadInput("a prompt and --infill exclude each other");
+  if (request.length) BadInput("--length and --infill exclude each other: the holes say how much to generate");
+  if (request.chat) BadInput("--chat and --infill exclude each other");
+}
+
 std::vector<Token> BuildCanvas(const CanvasRequest& request, const Model& model) {
+  RequireConsistent(request);
   if (request.infill) return BuildInfill(request, model);
   std::vector<Token> tokens = BuildPrompt(request, model);
   const std::vector<Token> suffix = request.chat ? std::vector<Token>{} : model.tokenizer->Suffix();

@@ -35,6 +35,9 @@ std::vector<InfillPart> ParseInfill(std::string_view text);
 /// What somebody may have meant otherwise: a hole that is written in a prompt, where it is text. A line each.
 std::vector<std::string> PromptWarnings(const CanvasRequest& request, const Model& model);
 
+/// Throws Error when parts of the request exclude each other.
+void RequireConsistent(const CanvasRequest& request);
+
 /// The tokens, masks included, between what the tokenizer puts before and behind a text. Throws Error when they do not
 /// fit the model, when a text cannot be expressed in its vocabulary or is not UTF-8, or when the request contradicts
 /// itself.

@@ -61,7 +61,7 @@ void SamplePrinter::Print(const GenerateJob& job, const GenerateResult& result, 
   } else if (is_filled && !text_was_shown_) {
     PrintText(job, ResultText(result, context), sample);
   }
-  std::fflush(stdout);
+  FlushOutput();
   if (!is_filled) PrintUnfinished(job, result, context, sample);
 }
 

@@ -1,8 +1,6 @@
 #include "app/score_files.h"
 
-#include <fmt/format.h>
-
-#include "analyze/result_log.h"
+#include "base/atomic_file.h"
 #include "base/check.h"
 #include "eval/data_file.h"
 
@@ -15,29 +13,25 @@ ScoreFiles::ScoreFiles(const std::string& out, const std::string& configuration)
       folder_(is_file_ ? "" : out),
       items_(is_file_ ? fs::path(out) : folder_ / "items.jsonl") {
   if (!is_file_) ClaimFolder(configuration);
-  stream_.open(items_, std::ios::binary | std::ios::trunc);
-  if (!stream_) BadInput("cannot write '{}'", items_.string());
+  WriteFileAtomically(items_, "");
 }
 
-void ScoreFiles::Add(const std::string& line) {
-  stream_ << line << "\n" << std::flush;
-  if (!stream_) throw Error(ErrorCode::kFailed, fmt::format("cannot write to '{}'", items_.string()));
-}
+void ScoreFiles::Add(const std::string& line) const { AppendLine(items_, line); }
 
 void ScoreFiles::Finish(const std::string& summary) const {
-  if (!is_file_) WriteFileAtomically((folder_ / "summary.json").string(), summary);
+  if (!is_file_) WriteFileAtomically(folder_ / "summary.json", summary);
 }
 
 void ScoreFiles::ClaimFolder(const std::string& configuration) const {
   std::error_code error;
   fs::create_directories(folder_, error);
-  if (!fs::is_directory(folder_)) BadInput("cannot make the folder '{}'", folder_.string());
+  if (error) BadInput("cannot make the folder '{}': {}", folder_.string(), error.message());
   const fs::path config = folder_ / "config.json";
   const bool is_known = fs::exists(config) && ReadDataFile(config.string()) == configuration;
   if (!is_known && (fs::exists(config) || fs::exists(items_))) {
     BadInput("'{}' holds another evaluation; give another --out", folder_.string());
   }
-  WriteFileAtomically(config.string(), configuration);
+  WriteFileAtomically(config, configuration);
 }
 
 void CheckNotOverwritten(const std::string& out, const std::string& input) {

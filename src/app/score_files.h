@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 namespace punt {
@@ -13,7 +12,7 @@ class ScoreFiles {
  public:
   ScoreFiles(const std::string& out, const std::string& configuration);
 
-  void Add(const std::string& line);
+  void Add(const std::string& line) const;
   void Finish(const std::string& summary) const;
 
  private:
@@ -22,7 +21,6 @@ class ScoreFiles {
   bool is_file_;
   std::filesystem::path folder_;
   std::filesystem::path items_;
-  std::ofstream stream_;
 };
 
 /// Throws Error when `out` is the file `input`.

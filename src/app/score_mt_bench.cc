@@ -3,18 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "analyze/confidence_json.h"
-#include "analyze/result_log.h"
 #include "app/eval_report.h"
 #include "app/judge_client.h"
 #include "app/score_files.h"
 #include "app/terminal.h"
+#include "base/atomic_file.h"
 #include "base/check.h"
 #include "eval/data_file.h"
 
@@ -86,16 +88,17 @@ void AskForMissing(const MtBenchCommand& command, const std::vector<JudgeRequest
     if (whole != text) WriteFileAtomically(command.judgments, whole);
     known = ParseFile(command.judgments, [&](const std::string& lines) { return ParseJudgments(lines, model); });
   }
-  std::ofstream file(command.judgments, std::ios::binary | std::ios::app);
-  if (!file) BadInput("cannot write '{}'", command.judgments);
+  errno = 0;  // asked before judgments cost anything
+  if (!std::ofstream(command.judgments, std::ios::binary | std::ios::app)) {
+    BadInput("cannot write {}: {}", command.judgments, std::strerror(errno));
+  }
   const char* key = std::getenv(kKeyVariable);
   const JudgeEndpoint endpoint{.url = command.judge_url, .key = key == nullptr ? "" : key};
   std::size_t done = 0;
   for (const JudgeRequest& request : requests) {
     if (!known.contains({request.id, request.turn})) {
       const std::string text = AskJudge(endpoint, JudgeRequestBody(request, command.judge));
-      file << JudgmentLine(request, {text, ParseRating(text)}, model, command.judge) << "\n" << std::flush;
-      if (!file) throw Error(ErrorCode::kFailed, fmt::format("cannot write to '{}'", command.judgments));
+      AppendLine(command.judgments, JudgmentLine(request, {text, ParseRating(text)}, model, command.judge));
     }
     ShowCount(++done, requests.size(), "judgments");
   }
@@ -133,7 +136,7 @@ void Report(const MtBenchCommand& command, const std::vector<JudgeRequest>& requ
     return;
   }
   fmt::print("{}", Table(command, summary, IsTerminal(stdout) ? SizeOf(stdout).columns : kPipeColumns));
-  std::fflush(stdout);
+  FlushOutput();
   if (summary.unrated > 0) fmt::print(stderr, "punt: note: {} judgments have no rating\n", summary.unrated);
   if (summary.missing > 0) fmt::print(stderr, "punt: note: {} turns have no judgment\n", summary.missing);
 }

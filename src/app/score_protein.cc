@@ -9,7 +9,9 @@
 #include "analyze/confidence_json.h"
 #include "app/eval_report.h"
 #include "app/eval_setup.h"
+#include "app/interruptible.h"
 #include "app/terminal.h"
+#include "base/atomic_file.h"
 #include "base/check.h"
 #include "eval/protein_judge.h"
 #include "eval/protein_scoring.h"
@@ -89,7 +91,7 @@ int ScoreProteinCommand(const ProteinScoreCommand& command) {
   StructureScores structures;
   if (!command.flags.structures.empty()) structures = ScoreStructures(command.flags.structures, proteins);
   std::optional<Model> judge;
-  if (!command.flags.judge.empty()) judge = OpenModel(command.flags.judge);
+  if (!command.flags.judge.empty()) judge = OpenInterruptibly(command.flags.judge);
   if (judge) PrintWarnings(judge->warnings);
 
   Report report{.configuration = {{"score", kProteinTask},
@@ -126,7 +128,7 @@ int ScoreProteinCommand(const ProteinScoreCommand& command) {
     return 0;
   }
   fmt::print("{}", ReportTable(command, report, IsTerminal(stdout) ? SizeOf(stdout).columns : kPipeColumns));
-  std::fflush(stdout);
+  FlushOutput();
   for (const std::string& note : report.notes) fmt::print(stderr, "punt: note: {}\n", note);
   return 0;
 }

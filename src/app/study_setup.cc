@@ -10,6 +10,7 @@
 #include "app/comparison.h"
 #include "app/eval_setup.h"
 #include "app/event_list.h"
+#include "app/interruptible.h"
 #include "app/request.h"
 #include "app/sweep_progress.h"
 #include "app/terminal.h"
@@ -152,8 +153,8 @@ void StudyFlags::AddTo(CLI::App& command) {
 
 StudySetup OpenStudy(const StudyFlags& flags, std::string_view analysis) {
   StudySetup setup;
-  setup.model =
-      OpenModel(flags.model.empty() ? DefaultModel() : flags.model, {.compute = flags.compute, .device = flags.device});
+  setup.model = OpenInterruptibly(flags.model.empty() ? DefaultModel() : flags.model,
+                                  {.compute = flags.compute, .device = flags.device});
   PrintWarnings(setup.model.warnings);
   const DenoiserInfo& info = setup.model.denoiser->info();
   setup.grid = OpenGrid(flags, info);

@@ -1,7 +1,6 @@
 // What `punt generate` does for models of sudoku: the canvas is a board, not a run of digits.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,8 +9,9 @@
 namespace punt {
 
 /// The board of a puzzle as a text with holes, in the lines that models are trained on ("A 53[MASK:2]7..."): one
-/// character a cell, row by row, 0 or . for a blank. Nothing for a text that is no board of 81, 36 or 16 cells.
-std::optional<std::string> BoardInfill(std::string_view puzzle);
+/// character a cell, row by row, 0 or . for a blank, white space left out. Throws Error on a text that is no board of
+/// 81, 36 or 16 cells, and on givens that break a rule, naming the cells.
+std::string BoardInfill(std::string_view puzzle);
 
 /// An empty board of the model's size.
 std::string EmptyBoard(const Model& model);

@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <thread>
 
@@ -91,8 +93,20 @@ void ShowCount(std::uint64_t done, std::uint64_t count, std::string_view what) {
   std::fflush(stderr);
 }
 
+void FlushOutput() {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return;
+  const std::string reason = errno == 0 ? "" : fmt::format(": {}", std::strerror(errno));
+  throw Error(ErrorCode::kFailed, "cannot write the output" + reason);
+}
+
+void PrintMessage(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
 void PrintWarnings(std::span<const std::string> warnings) {
-  for (const std::string& warning : warnings) fmt::print(stderr, "punt: warning: {}\n", warning);
+  for (const std::string& warning : warnings) PrintMessage(fmt::format("punt: warning: {}\n", warning));
 }
 
 bool WantsColour(ColourChoice choice, std::FILE* stream) {
@@ -117,7 +131,7 @@ bool WasInterrupted() { return g_interrupted.load(); }
 
 int SayInterrupted(std::string_view what) {
   std::fflush(stdout);
-  fmt::print(stderr, "{}punt: interrupted {}\n", CanMoveCursor(stderr) ? "\r\x1b[K" : "", what);
+  PrintMessage(fmt::format("{}punt: interrupted {}\n", CanMoveCursor(stderr) ? "\r\x1b[K" : "", what));
   return kInterruptedExit;
 }
 

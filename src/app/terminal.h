@@ -35,6 +35,13 @@ bool CanMoveCursor(std::FILE* stream);
 /// terminal.
 void ShowCount(std::uint64_t done, std::uint64_t count, std::string_view what);
 
+/// Throws Error (failed) with the system's reason when what was printed so far cannot be written: results come before
+/// more work.
+void FlushOutput();
+
+/// On the standard error, if it can be written: a message that nobody can get is no reason to stop.
+void PrintMessage(std::string_view text);
+
 /// On the standard error, a line each.
 void PrintWarnings(std::span<const std::string> warnings);
 

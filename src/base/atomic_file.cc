@@ -11,6 +11,31 @@
 
 namespace punt {
 namespace fs = std::filesystem;
+namespace {
+
+[[noreturn]] void FailToWrite(const fs::path& path, int error) {
+  throw Error(ErrorCode::kFailed, fmt::format("cannot write {}: {}", path.string(), std::strerror(error)));
+}
+
+/// After open has failed. A full disk is not the fault of whoever chose the name.
+[[noreturn]] void FailToOpen(const fs::path& path) {
+  const int error = errno;
+  if (error == ENOSPC || error == EDQUOT) FailToWrite(path, error);
+  BadInput("cannot write {}: {}", path.string(), std::strerror(error));
+}
+
+/// The error number; 0: all is written.
+int WriteAll(int descriptor, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+}  // namespace
 
 AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
   std::error_code ignored;
@@ -18,6 +43,11 @@ AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
   if (fs::is_directory(path_, ignored)) BadInput("cannot write {}: it is a directory", path_.string());
   // A link stays a link: what it points to is replaced.
   if (fs::is_symlink(path_, ignored) && fs::exists(path_, ignored)) path_ = fs::canonical(path_);
+  if (fs::exists(path_, ignored) && !fs::is_regular_file(path_, ignored)) {
+    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor_ < 0) FailToOpen(path_);
+    return;
+  }
   constexpr int kAttempts = 100;  // names that another process has taken
   for (int i = 0; i < kAttempts && descriptor_ < 0; ++i) {
     partial_ = path_;
@@ -25,29 +55,22 @@ AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
     descriptor_ = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor_ < 0 && errno != EEXIST) break;
   }
-  if (descriptor_ < 0) BadInput("cannot write {}: {}", path_.string(), std::strerror(errno));
+  if (descriptor_ < 0) FailToOpen(path_);
 }
 
 AtomicFile::~AtomicFile() {
   if (descriptor_ < 0) return;
   ::close(descriptor_);
   std::error_code ignored;  // nobody is left to tell
-  fs::remove(partial_, ignored);
+  if (!partial_.empty()) fs::remove(partial_, ignored);
 }
 
-void AtomicFile::Fail(int error) const {
-  throw Error(ErrorCode::kFailed, fmt::format("cannot write {}: {}", path_.string(), std::strerror(error)));
-}
+void AtomicFile::Fail(int error) const { FailToWrite(path_, error); }
 
 void AtomicFile::Write(std::span<const std::byte> bytes) {
   Check(descriptor_ >= 0, "write to a file that is finished");
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) Fail(errno);
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-    size_ += static_cast<std::size_t>(written);
-  }
+  if (const int error = WriteAll(descriptor_, bytes); error != 0) Fail(error);
+  size_ += bytes.size();
 }
 
 void AtomicFile::Pad(std::size_t alignment) {
@@ -59,12 +82,32 @@ void AtomicFile::Pad(std::size_t alignment) {
 
 void AtomicFile::Commit() {
   Check(descriptor_ >= 0, "a file is finished twice");
-  if (::fsync(descriptor_) != 0) Fail(errno);
-  std::error_code error;
-  fs::rename(partial_, path_, error);
-  if (error) Fail(error.value());
+  if (!partial_.empty()) {
+    if (::fsync(descriptor_) != 0) Fail(errno);
+    std::error_code error;
+    fs::rename(partial_, path_, error);
+    if (error) Fail(error.value());
+  }
   ::close(descriptor_);  // synchronised above: closing can lose nothing
   descriptor_ = -1;
+}
+
+void WriteFileAtomically(const fs::path& path, std::string_view text) {
+  AtomicFile file(path);
+  file.Write(std::as_bytes(std::span(text)));
+  file.Commit();
+}
+
+void AppendLine(const fs::path& path, std::string_view line) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (descriptor < 0) FailToOpen(path);
+  const off_t before = ::lseek(descriptor, 0, SEEK_END);
+  const std::string text = std::string(line) + "\n";
+  const int error = WriteAll(descriptor, std::as_bytes(std::span(text)));
+  // Should this fail as well, half a line stays: readers of such files expect that of a crash.
+  if (error != 0 && ::ftruncate(descriptor, before) != 0) errno = 0;
+  ::close(descriptor);
+  if (error != 0) FailToWrite(path, error);
 }
 
 }  // namespace punt

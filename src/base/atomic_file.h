@@ -1,15 +1,16 @@
-// A file that appears under its name whole or not at all.
+// Files and lines that are there whole or not at all.
 #pragma once
 
 #include <cstddef>
 #include <filesystem>
 #include <span>
+#include <string_view>
 
 namespace punt {
 
 /// Writes to a temporary file beside `path`; Commit flushes it to the disk and renames it. Without Commit nothing
-/// of it is left. Used by one thread. Trouble throws Error (kFailed; kBadInput when `path` cannot be opened) that
-/// names the file.
+/// of it is left. What is no regular file (a device, a pipe) is written to as it is. Used by one thread. Trouble throws
+/// Error (kFailed; kBadInput when `path` cannot be opened) that names the file and the system's reason.
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path path);
@@ -27,9 +28,16 @@ class AtomicFile {
   [[noreturn]] void Fail(int error) const;
 
   std::filesystem::path path_;
-  std::filesystem::path partial_;
+  std::filesystem::path partial_;  // empty: none
   int descriptor_ = -1;
   std::size_t size_ = 0;
 };
+
+/// Replaces a file: readers see the old text or the new, never a part. Throws as AtomicFile does.
+void WriteFileAtomically(const std::filesystem::path& path, std::string_view text);
+
+/// Appends `line` and a line feed to a file that nobody else writes to; it is made if there is none. A line that does
+/// not fit on the disk leaves the file as it was. Throws as AtomicFile does.
+void AppendLine(const std::filesystem::path& path, std::string_view line);
 
 }  // namespace punt

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "base/trim.h"
+
 namespace punt {
 namespace {
-
-constexpr std::string_view kSpace = " \t\n\r\f\v";
 
 /// Inside the braces that open at `open`; none if they do not close.
 std::optional<std::string_view> InBraces(std::string_view text, std::size_t open) {
@@ -60,16 +60,10 @@ std::optional<std::string_view> LastBoxed(std::string_view text) {
   return std::nullopt;
 }
 
-std::string_view Trim(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(kSpace);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
-}
-
 std::string CollapseSpace(std::string_view text) {
   std::string out;
   for (char c : Trim(text)) {
-    const bool is_space = kSpace.find(c) != std::string_view::npos;
+    const bool is_space = kWhiteSpace.find(c) != std::string_view::npos;
     if (!is_space) out += c;
     if (is_space && out.back() != ' ') out += ' ';
   }

@@ -20,9 +20,6 @@ std::optional<std::string_view> TaggedAnswer(std::string_view text);
 /// Inside the last \boxed{...} or \fbox{...} with balanced braces; of "\boxed 5$", the word up to the dollar sign.
 std::optional<std::string_view> LastBoxed(std::string_view text);
 
-/// Without ASCII white space at both ends.
-std::string_view Trim(std::string_view text);
-
 /// Trimmed, and every run of white space inside a single space.
 std::string CollapseSpace(std::string_view text);
 

@@ -98,7 +98,7 @@ class BenchmarkTask : public Task {
   }
 
   std::string ResponseText(const EvalItem& item, std::span<const Token> tokens) const override {
-    const std::string text = setup_.model->tokenizer->Decode(Continuation(*setup_.model, item.canvas, tokens));
+    const std::string text = setup_.model->tokenizer->DecodeText(Continuation(*setup_.model, item.canvas, tokens));
     return std::string(BeforeStops(text, row_.stops));
   }
 

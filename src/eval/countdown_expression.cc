@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/trim.h"
 #include "eval/answer_marks.h"
 #include "eval/data_file.h"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "eval/answer_marks.h"
+#include "base/trim.h"
 #include "eval/countdown_expression.h"
 #include "eval/json_records.h"
 #include "eval/scorer_rows.h"

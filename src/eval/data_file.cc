@@ -3,6 +3,8 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -43,9 +45,11 @@ std::string Unpack(std::string& packed, const std::string& path, std::size_t mos
 }  // namespace
 
 std::string ReadDataFile(const std::string& path, std::size_t most) {
+  std::error_code ignored;  // opening tells
+  if (std::filesystem::is_directory(path, ignored)) BadInput("cannot read '{}': it is a directory", path);
+  errno = 0;
   std::ifstream in(path, std::ios::binary);
-  std::error_code ignored;
-  if (!in || std::filesystem::is_directory(path, ignored)) BadInput("cannot read '{}'", path);
+  if (!in) BadInput("cannot read '{}': {}", path, std::strerror(errno));
   std::stringstream text;
   text << in.rdbuf();
   if (in.bad()) BadInput("cannot read '{}'", path);

@@ -106,10 +106,11 @@ class PieceTokenizer : public Tokenizer {
   }
   std::string Decode(std::span<const Token> tokens) const override {
     std::string text;
-    for (Token token : tokens) text += token < 3 ? "" : pieces_[static_cast<std::size_t>(token)];
+    for (Token token : tokens) text += pieces_[static_cast<std::size_t>(token)];
     return text;
   }
   std::string Piece(Token token) const override { return pieces_[static_cast<std::size_t>(token)]; }
+  bool IsControl(Token token) const override { return token < 3; }
   std::vector<Token> Prefix() const override { return {0}; }
   int size() const { return static_cast<int>(pieces_.size()); }
 

@@ -12,6 +12,7 @@
 // Tested by math_scorer_test.cc.
 #include "eval/math_answer.h"
 
+#include "base/trim.h"
 #include "eval/answer_marks.h"
 
 namespace punt {

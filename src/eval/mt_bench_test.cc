@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/error_testing.h"
 #include "eval/data_file.h"
 #include "punt/error.h"
 
@@ -22,17 +23,6 @@ std::string Fixture(const std::string& name) {
 std::vector<JudgeRequest> FixtureRequests() {
   return MakeJudgeRequests(ParseMtBenchQuestions(Fixture("questions")), ParseMtBenchAnswers(Fixture("answers")),
                            ParseMtBenchAnswers(Fixture("references")), ParseJudgePrompts(Fixture("prompts")));
-}
-
-/// The error's text; empty without one.
-template <typename Action>
-std::string ErrorOf(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST(MtBench, RatingsAreReadByTwoPatterns) {

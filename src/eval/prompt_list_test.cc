@@ -2,18 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_testing.h"
 #include "punt/error.h"
 
 namespace punt {
 namespace {
 
 std::string MessageOf(std::string_view text) {
-  try {
-    ParsePrompts(text);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "accepted";
+  return ErrorOf([&] { ParsePrompts(text); });
 }
 
 TEST(PromptList, PlainLinesWithoutBlankOnes) {

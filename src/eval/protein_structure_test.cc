@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/error_testing.h"
 #include "punt/error.h"
 #include "weights/weights_testing.h"
 
@@ -18,17 +19,6 @@ std::string PdbLine(std::string_view atom, std::string_view residue, int number,
 std::string SmallPdb() {
   return "HEADER    made up\n" + PdbLine(" N  ", "MET", 1, 11) + PdbLine(" CA ", "MET", 1, 90) +
          PdbLine(" CA ", "LYS", 2, 70) + PdbLine("CA  ", "CAL", 3, 5) + PdbLine(" CA ", "TRP", 4, 20.5) + "TER\nEND\n";
-}
-
-/// What an error of `call` says.
-template <typename Call>
-std::string ErrorOf(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST(ProteinStructure, Pdb) {

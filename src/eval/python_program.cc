@@ -4,7 +4,7 @@
 #include <cctype>
 #include <vector>
 
-#include "eval/answer_marks.h"
+#include "base/trim.h"
 
 namespace punt {
 namespace {

@@ -6,10 +6,9 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "analyze/result_log.h"
+#include "base/atomic_file.h"
 #include "base/check.h"
 #include "eval/data_file.h"
 
@@ -48,7 +47,7 @@ RecordFolder::RecordFolder(fs::path folder, const Configuration& configuration, 
     : folder_(std::move(folder)), what_(std::move(what)) {
   std::error_code error;
   fs::create_directories(folder_, error);
-  if (!fs::is_directory(folder_)) BadInput("cannot make the folder '{}'", folder_.string());
+  if (error) BadInput("cannot make the folder '{}': {}", folder_.string(), error.message());
   Lock();
   try {
     const fs::path config = folder_ / "config.json";
@@ -63,7 +62,7 @@ RecordFolder::RecordFolder(fs::path folder, const Configuration& configuration, 
     } else if (fs::exists(folder_ / "items.jsonl")) {
       BadInput("'{}' holds items.jsonl without config.json; give another --out", folder_.string());
     } else {
-      WriteFileAtomically(config.string(), ConfigurationText(configuration));
+      WriteFileAtomically(config, ConfigurationText(configuration));
     }
   } catch (...) {
     close(lock_);
@@ -97,15 +96,10 @@ void RecordFolder::TakeOver(const std::function<void(std::string_view line)>& ta
   if (whole < text.size()) fs::resize_file(path, whole);
 }
 
-void RecordFolder::Add(std::string_view line) {
-  const std::string path = (folder_ / "items.jsonl").string();
-  std::ofstream out(path, std::ios::binary | std::ios::app);
-  out << line << "\n" << std::flush;
-  if (!out) throw Error(ErrorCode::kFailed, fmt::format("cannot write to '{}'", path));
-}
+void RecordFolder::Add(std::string_view line) { AppendLine(folder_ / "items.jsonl", line); }
 
 void RecordFolder::Write(const std::string& name, std::string_view text) const {
-  WriteFileAtomically((folder_ / name).string(), text);
+  WriteFileAtomically(folder_ / name, text);
 }
 
 }  // namespace punt

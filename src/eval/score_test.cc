@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/error_testing.h"
 #include "eval/scorer_rows.h"
 #include "punt/error.h"
 
@@ -15,17 +16,6 @@ constexpr const char* kData = R"({"question": "one?", "answer": "#### 1"}
 {"question": "two  ?", "answer": "#### 2"}
 {"question": "three?", "answer": "#### 3"}
 )";
-
-/// The error's text; empty without one.
-template <typename Action>
-std::string ErrorOf(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 /// "item:text" of all that was matched.
 std::string Matched(std::string_view file) {

@@ -57,7 +57,7 @@ class StoriesTask : public Task {
   }
 
   std::string ResponseText(const EvalItem& item, std::span<const Token> tokens) const override {
-    return setup_.model->tokenizer->Decode(Continuation(*setup_.model, item.canvas, tokens));
+    return setup_.model->tokenizer->DecodeText(Continuation(*setup_.model, item.canvas, tokens));
   }
 
   std::optional<EvalResponse> OwnResponse(std::size_t index) override {

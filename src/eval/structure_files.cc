@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/trim.h"
 #include "eval/protein_structure.h"
 
 namespace punt {
@@ -25,12 +26,6 @@ char LetterOf(std::string_view residue) {
       {"PRO", 'P'}, {"SER", 'S'}, {"THR", 'T'}, {"TRP", 'W'}, {"TYR", 'Y'}, {"VAL", 'V'}};
   const auto found = kLetters.find(residue);
   return found == kLetters.end() ? 'X' : found->second;
-}
-
-std::string_view Trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(kSpaces);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kSpaces) - begin + 1);
 }
 
 double Number(std::string_view text, std::size_t line) {
@@ -158,7 +153,7 @@ PredictedStructure ParsePdb(std::string_view text) {
     if (!line.starts_with("ATOM")) continue;
     if (line.size() < kEndOfFactor) BadInput("line {}: an atom is cut off", number);
     if (line.substr(12, 4) != " CA ") continue;
-    const double plddt = Number(Trimmed(line.substr(60, 6)), number);
+    const double plddt = Number(Trim(line.substr(60, 6)), number);
     residues.Add(std::string(line.substr(21, 6)), line.substr(17, 3), plddt);
   }
   return residues.Take();

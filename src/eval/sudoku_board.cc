@@ -175,6 +175,30 @@ bool IsSolution(const SudokuShape& shape, const SudokuBoard& board) {
          std::find(board.begin(), board.end(), 0) == board.end() && CountSolutions(shape, board, 1) == 1;
 }
 
+std::string BrokenRule(const SudokuShape& shape, const SudokuBoard& board) {
+  const auto row = [&](int cell) { return cell / shape.size; };
+  const auto column = [&](int cell) { return cell % shape.size; };
+  const auto box = [&](int cell) { return shape.BoxOf(row(cell), column(cell)); };
+  for (int b = 0; b < shape.cells(); ++b) {
+    for (int a = 0; a < b; ++a) {
+      const int digit = board[static_cast<std::size_t>(a)];
+      if (digit == 0 || digit != board[static_cast<std::size_t>(b)]) continue;
+      const std::string twice = fmt::format("{} stands twice in", digit);
+      if (row(a) == row(b)) {
+        return fmt::format("{} row {} (columns {} and {})", twice, row(a) + 1, column(a) + 1, column(b) + 1);
+      }
+      if (column(a) == column(b)) {
+        return fmt::format("{} column {} (rows {} and {})", twice, column(a) + 1, row(a) + 1, row(b) + 1);
+      }
+      if (box(a) == box(b)) {
+        return fmt::format("{} box {} (row {}, column {} and row {}, column {})", twice, box(a) + 1, row(a) + 1,
+                           column(a) + 1, row(b) + 1, column(b) + 1);
+      }
+    }
+  }
+  return "";
+}
+
 int CountSolutions(const SudokuShape& shape, const SudokuBoard& board, int limit) {
   return Search(shape, board).Run(limit, nullptr);
 }

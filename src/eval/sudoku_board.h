@@ -31,6 +31,10 @@ SudokuBoard ParseBoard(std::string_view text, const SudokuShape& shape);
 /// Every row, column and box holds every digit.
 bool IsSolution(const SudokuShape& shape, const SudokuBoard& board);
 
+/// The first rule that givens break, "5 stands twice in row 1 (columns 1 and 2)"; rows, columns and boxes are counted
+/// from 1. Empty: none.
+std::string BrokenRule(const SudokuShape& shape, const SudokuBoard& board);
+
 /// The number of solutions, counted no further than `limit`. A board that breaks a rule has none.
 int CountSolutions(const SudokuShape& shape, const SudokuBoard& board, int limit);
 

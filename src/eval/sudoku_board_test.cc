@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <functional>
 #include <set>
 
+#include "base/error_testing.h"
 #include "punt/error.h"
 
 namespace punt {
@@ -111,15 +111,6 @@ TEST(SudokuBoard, TheSameKeyGivesTheSamePuzzle) {
     }
   }
   EXPECT_EQ(seen.size(), 6u);
-}
-
-std::string ErrorOf(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST(SudokuBoard, ReadsItsOwnFormatAndNothingElse) {

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "base/check.h"
+#include "base/trim.h"
 #include "eval/answer_marks.h"
 #include "eval/data_file.h"
 #include "eval/scorer_rows.h"

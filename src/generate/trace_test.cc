@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/error_testing.h"
 #include "generate/trace_pieces.h"
 #include "generate/trace_testing.h"
 #include "punt/error.h"
@@ -84,14 +85,8 @@ void ExpectEqual(const TraceEvent& a, const TraceEvent& b) {
   std::visit([&](const auto& event) { ExpectEqual(event, std::get<std::decay_t<decltype(event)>>(b)); }, a);
 }
 
-std::string ErrorOf(const std::string& line) {
-  try {
-    FromJsonLine(line);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kBadInput);
-    return error.what();
-  }
-  return "accepted";
+std::string LineError(const std::string& line) {
+  return ErrorOf([&] { FromJsonLine(line); });
 }
 
 std::string Lines(const std::vector<TraceEvent>& events) {
@@ -102,12 +97,7 @@ std::string Lines(const std::vector<TraceEvent>& events) {
 
 std::string ReadError(const std::string& text) {
   std::istringstream in(text);
-  try {
-    ReadTrace(in, "t.jsonl");
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "accepted";
+  return ErrorOf([&] { ReadTrace(in, "t.jsonl"); });
 }
 
 std::string Replaced(std::string text, const std::string& from, const std::string& to) {
@@ -167,7 +157,7 @@ TEST(TraceJson, ReplacesBytesThatAreNoUtf8) {
 }
 
 TEST(TraceJson, IgnoresFieldsItDoesNotKnow) {
-  EXPECT_EQ(ErrorOf(Replaced(kRun, R"("model")", R"("colour":[1,{}],"model")")), "accepted");
+  EXPECT_EQ(LineError(Replaced(kRun, R"("model")", R"("colour":[1,{}],"model")")), "accepted");
 }
 
 TEST(TraceJson, NamesWhatIsWrong) {
@@ -220,7 +210,7 @@ TEST(TraceJson, NamesWhatIsWrong) {
       {R"({"event":"step","step":0,"base":"stolen","positions":[],"tokens":[],"confidence":[]})",
        R"(step: 'base' must be "forward" or "free", got "stolen")"},
   };
-  for (const auto& c : cases) EXPECT_EQ(ErrorOf(c.line), c.message) << c.line;
+  for (const auto& c : cases) EXPECT_EQ(LineError(c.line), c.message) << c.line;
 }
 
 TEST(TraceJson, StopReasonsHaveTheirNames) {

@@ -17,13 +17,17 @@
 //
 // Decided here. What the loop provides is the union of both planners' needs, for the whole run: the second
 // may want a history that reaches back before the switch.
+//   Passes are counted by planners that never take more of them than there are tokens (pass_debt.h). Where the first is
+// one, what it owes at the switch is the second's to pay: it is shown all steps, and when no pass is left, all is
+// committed, whatever it wants. Where the first is none, the second counts from the switch, and owes nothing.
 //
 // Tested by hybrid_test.cc (switch step with and without remasking, the view handed on),
-// conformance_test.cc.
+// conformance_test.cc, tests/pass_bound_test.cc.
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
+#include "plan/pass_debt.h"
 #include "plan/planner_rows.h"
 #include "plan/selection.h"
 
@@ -55,7 +59,9 @@ class HybridPlanner : public Planner {
 
   Plan Decide(const StepView& view) const override {
     const std::optional<int> last_step = LastStepOfFirst(view);
-    return last_step ? DecideAfter(*last_step, view) : first_->Decide(view);
+    if (!last_step) return first_->Decide(view);
+    if (first_->needs().past_steps && IsLastPass(view)) return {.commit = PositionsOf(view.proposals)};
+    return DecideAfter(*last_step, view);
   }
 
  private:
@@ -71,6 +77,14 @@ class HybridPlanner : public Planner {
     if (commit_steps.size() < needed) return std::nullopt;
     std::sort(commit_steps.begin(), commit_steps.end());
     return std::max(commit_steps[needed - 1], scope_start - 1);
+  }
+
+  /// The steps that the second planner answers for; all of them where the first has had none of this scope.
+  std::span<const PastStep> PastOfSecond(int last_step, const StepView& view) const {
+    const int scope_start = static_cast<int>(view.key.step) - view.scope_step;
+    if (first_->needs().past_steps || last_step < scope_start) return view.past;
+    const std::size_t own_steps = view.key.step - static_cast<std::size_t>(last_step + 1);
+    return view.past.last(std::min(own_steps, view.past.size()));
   }
 
   Plan DecideAfter(int last_step, const StepView& view) const {
@@ -95,7 +109,8 @@ class HybridPlanner : public Planner {
                           .shadows = shadows,
                           .attention = view.attention,
                           .key = view.key,
-                          .probe = view.probe});
+                          .probe = view.probe,
+                          .past = PastOfSecond(last_step, view)});
   }
 
   std::shared_ptr<const Planner> first_;

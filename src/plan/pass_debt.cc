@@ -52,11 +52,14 @@ std::size_t AffordableCandidates(const StepView& view, const WorstLoss& loss) {
   return candidates >= kFewestCandidates ? candidates : 0;
 }
 
+bool IsLastPass(const StepView& view) {
+  const int debt = PassDebt(view);
+  return debt > 0 && static_cast<std::size_t>(debt) + 1 >= view.proposals.size();
+}
+
 Plan CommitWithoutTests(const StepView& view) {
+  if (IsLastPass(view)) return {.commit = PositionsOf(view.proposals)};
   int debt = PassDebt(view);
-  if (debt > 0 && static_cast<std::size_t>(debt) + 1 >= view.proposals.size()) {
-    return {.commit = PositionsOf(view.proposals)};
-  }
   Plan plan{.commit = {view.proposals.front().position}};
   for (const Proposal& proposal : view.proposals.subspan(1)) {
     if (debt <= 0) break;

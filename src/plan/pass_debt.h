@@ -17,8 +17,13 @@
 //              scope are no more than the debt and one, all of them are committed at once: only this keeps the promise,
 //              and it concerns at most one token in kPassesAtRisk.
 //
-// So the debt is never positive when a scope is full, and passes <= tokens. Tested by pass_debt_test.cc on erratic
-// influences, and by tests/pass_bound_test.cc on models.
+// So the debt is never positive when a scope is full, and passes <= tokens.
+//
+// Planners around such a planner keep the promise with it: `spacing` filters nothing out of the last payment, and
+// `hybrid` has the second planner pay what the first one owes. A planner that promises nothing (fallback=false, one
+// that takes tokens back, a schedule with empty steps) is not held to it by what stands around it.
+//
+// Tested by pass_debt_test.cc on erratic influences, and by tests/pass_bound_test.cc on models.
 #pragma once
 
 #include <cstddef>
@@ -35,6 +40,9 @@ using WorstLoss = std::function<int(std::size_t candidates)>;
 
 /// Among how many of the best proposals to search; 0: no search now. Needs past_steps.
 std::size_t AffordableCandidates(const StepView& view, const WorstLoss& loss);
+
+/// Whether this step must commit all that is masked in the scope: another pass would be one too many.
+bool IsLastPass(const StepView& view);
 
 /// The step without tests.
 Plan CommitWithoutTests(const StepView& view);

@@ -61,6 +61,20 @@ TEST(PassDebt, NoRunTakesMorePassesThanTokens) {
   }
 }
 
+TEST(PassDebt, NorDoesOneInsideOtherPlanners) {
+  for (const char* spec :
+       {"spacing", "spacing:gap=9", "spacing:planner=(punt:form=parallel),gap=3", "hybrid", "hybrid:at=0.1",
+        "hybrid:first=punt,then=(top-k:k=1),at=0.1", "hybrid:first=(punt:form=parallel),then=left-to-right",
+        "hybrid:first=(spacing:gap=4),then=spacing,at=0.3", "spacing:planner=(hybrid:at=0.2),gap=3"}) {
+    for (int length = 1; length <= 160; ++length) {
+      for (const double share : {0.0, 0.3, 0.7, 0.9, 0.99, 1.0}) {
+        const ScriptedRun run(length, spec, 5, Erratic(static_cast<std::uint64_t>(length), share));
+        ASSERT_LE(run.passes, length) << spec << " " << share;
+      }
+    }
+  }
+}
+
 TEST(PassDebt, TheSearchThatFindsNothingCostsLittleAndIsPaidBack) {
   for (int length : {16, 64, 256, 512}) {
     const ScriptedRun run(length, "punt", 3, Erratic(0, 0));

@@ -8,12 +8,14 @@
 //
 // Decided here. `gap` is constant (the original shrinks it as the block fills). Remasks and test rounds
 // pass through unchanged. When a commit was dropped, the pass that the planner hands on would describe
-// another canvas and is dropped as well.
+// another canvas and is dropped as well. A planner that never takes more passes than there are tokens (pass_debt.h)
+// keeps that promise in here: where it commits all that is left because no pass is, all of it is kept, gap or not.
 //
-// Tested by spacing_test.cc, conformance_test.cc.
+// Tested by spacing_test.cc, conformance_test.cc, tests/pass_bound_test.cc.
 #include <algorithm>
 #include <cstdlib>
 
+#include "plan/pass_debt.h"
 #include "plan/planner_rows.h"
 #include "plan/selection.h"
 
@@ -34,6 +36,7 @@ class SpacingPlanner : public Planner {
 
   Plan Decide(const StepView& view) const override {
     Plan plan = planner_->Decide(view);
+    if (needs().past_steps && IsLastPass(view)) return plan;
     std::vector<Position> kept;
     for (Position position : plan.commit) {
       const bool is_free =

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "punt/error.h"
+#include "base/error_testing.h"
 #include "punt/planner.h"
 
 namespace punt {
@@ -189,14 +189,9 @@ class HandMadeStep {
   std::vector<Proposal> by_position_;
 };
 
-/// The message of the Error that making the planner throws; empty if it does not.
+/// The message of the Error that making the planner throws; "accepted" if it does not.
 inline std::string WhyRefused(std::string_view spec) {
-  try {
-    MakePlanner(spec);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return ErrorOf([&] { MakePlanner(spec); });
 }
 
 }  // namespace punt

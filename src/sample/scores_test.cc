@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error_testing.h"
 #include "punt/error.h"
 #include "punt/sampler.h"
 #include "punt/score.h"
@@ -22,13 +23,8 @@ double ScoreOf(const std::string& spec, const Proposal& proposal, const StreamKe
   return MakeScore(spec)->Confidence(proposal, 10, key);
 }
 
-std::string ErrorOf(const std::string& spec) {
-  try {
-    MakeScore(spec);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+std::string ScoreError(const std::string& spec) {
+  return ErrorOf([&] { MakeScore(spec); });
 }
 
 // All scores are "higher is more certain". A defect seen in the field: an entropy order that took the most uncertain
@@ -85,12 +81,12 @@ TEST(Scores, RandomIsKeyed) {
 }
 
 TEST(Scores, UnknownNamesAndKeysListTheValidOnes) {
-  EXPECT_EQ(ErrorOf("certainty"),
+  EXPECT_EQ(ScoreError("certainty"),
             "unknown score 'certainty'; valid scores: neg-entropy, top-prob, margin, token-prob, position, random");
-  EXPECT_EQ(ErrorOf("margin:k=1"), "score margin takes no keys, got 'k'");
-  EXPECT_EQ(ErrorOf("position:backwards=true"), "score position has no key 'backwards'; valid keys: reverse");
-  EXPECT_EQ(ErrorOf("position:reverse=yes"), "score position: reverse must be true or false, got 'yes'");
-  EXPECT_NE(ErrorOf(""), "");
+  EXPECT_EQ(ScoreError("margin:k=1"), "score margin takes no keys, got 'k'");
+  EXPECT_EQ(ScoreError("position:backwards=true"), "score position has no key 'backwards'; valid keys: reverse");
+  EXPECT_EQ(ScoreError("position:reverse=yes"), "score position: reverse must be true or false, got 'yes'");
+  EXPECT_NE(ScoreError(""), "accepted");
 }
 
 TEST(Scores, EveryRowCanBeMadeFromItsName) {

@@ -56,6 +56,9 @@ class ClientSocket {
   std::optional<Clock::time_point> half_closed_;
 };
 
+/// Whether the client has connected to an address that the machine alone can reach.
+bool IsOnLoopback(int socket);
+
 /// The address in letters.
 std::string AddressText(const sockaddr_storage& address);
 /// What counts as one address: of IPv6 the network, since one host has as many as it likes.

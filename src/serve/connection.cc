@@ -78,7 +78,8 @@ Connection::Connection(ConnectionContext& context, int socket, std::string addre
       limits_(context.limits),
       client_(socket, context.must_stop),
       address_(std::move(address)),
-      is_spare_(is_spare) {}
+      is_spare_(is_spare),
+      on_loopback_(IsOnLoopback(socket)) {}
 
 Connection* Connection::Current() { return current; }
 
@@ -134,7 +135,7 @@ bool Connection::Answer() {
 /// Throws what the request is refused with.
 void Connection::Screen() {
   exchange_.id = IdOf(exchange_.head);
-  exchange_.admission = context_.screen.Admit(exchange_.head);
+  exchange_.admission = context_.screen.Admit(exchange_.head, on_loopback_);
   if (is_spare_ && !IsHealth(exchange_.admission)) {
     throw ApiError(503, "too_many_connections", "there are too many connections");
   }

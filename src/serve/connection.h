@@ -82,6 +82,7 @@ class Connection {
   ClientSocket client_;
   const std::string address_;
   const bool is_spare_;
+  const bool on_loopback_;
   Exchange exchange_;
   bool is_answering_ = false;  // a handler is at work and has sent nothing yet
   bool has_probed_ = false;

@@ -42,10 +42,12 @@ std::size_t GrowingText::Prefix(std::span<const Token> canvas) const {
 std::string GrowingText::Decode(std::span<const Token> canvas, std::size_t begin, std::size_t count) const {
   const Tokenizer& tokenizer = *model_.tokenizer;
   const bool is_first = begin == place_.begin;
-  if ((is_first && !place_.goes_on) || begin == 0) return tokenizer.Decode(canvas.subspan(begin, count));
+  std::vector<Token> tokens = tokenizer.WithoutControls(canvas.subspan(begin, count));
+  if ((is_first && !place_.goes_on) || begin == 0) return tokenizer.Decode(tokens);
   // Alone, a first word would lose the space in front of it, and the rest of a word would be a word of its own.
   const std::size_t before = tokenizer.Decode(canvas.subspan(begin - 1, 1)).size();
-  std::string text = tokenizer.Decode(canvas.subspan(begin - 1, count + 1)).substr(before);
+  tokens.insert(tokens.begin(), canvas[begin - 1]);
+  std::string text = tokenizer.Decode(tokens).substr(before);
   if (is_first && place_.has_space && text.starts_with(' ')) text.erase(0, 1);
   return text;
 }

@@ -55,6 +55,20 @@ TEST(GrowingText, EndsAtTheEndOfTheSequence) {
   EXPECT_EQ(text.Finish(std::vector<Token>{kA, kMask, kEos, kA}).finish_reason, "length");
 }
 
+TEST(GrowingText, ControlTokensAreNoText) {
+  constexpr Token kBos = 0;
+  const Model model = Pieces();
+  for (const bool goes_on : {false, true}) {
+    GrowingText text(model, {.begin = 1, .end = 5, .goes_on = goes_on}, {});
+    EXPECT_EQ(text.Settled(std::vector<Token>{kBos, kBos, kA, kMask, kBos}), "a");
+    const std::vector<Token> canvas = {kBos, kBos, kA, kBos, kB};
+    EXPECT_EQ(text.Settled(canvas, true), "b");
+    EXPECT_EQ(text.Snapshot(canvas), "ab");
+    EXPECT_EQ(text.Finish(canvas).text, "ab");
+    EXPECT_EQ(text.Finish(canvas).tokens, 4);
+  }
+}
+
 TEST(GrowingText, HoldsBackWhatMayBecomeAStop) {
   const Model model = Pieces();
   GrowingText text(model, {.begin = 0, .end = 4}, {"bab"});

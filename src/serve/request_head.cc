@@ -15,6 +15,7 @@
 
 #include <algorithm>
 
+#include "base/trim.h"
 #include "serve/api_error.h"
 
 namespace punt {
@@ -170,11 +171,7 @@ std::string LowerCase(std::string_view text) {
   return lower;
 }
 
-std::string_view Trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
+std::string_view Trimmed(std::string_view text) { return Trim(text, " \t"); }
 
 std::string_view RequestHead::Get(std::string_view name) const {
   for (const Header& header : headers) {

@@ -54,6 +54,7 @@ RequestHead ParseHead(std::string_view bytes);
 bool IsToken(std::string_view text);
 /// ASCII only.
 std::string LowerCase(std::string_view text);
+/// As values of headers are: without spaces and tabs around.
 std::string_view Trimmed(std::string_view text);
 
 /// Takes a chunked body apart as it comes.

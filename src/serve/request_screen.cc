@@ -1,14 +1,16 @@
-// A server on the loopback is still reached by every page that the user opens: a browser sends what a page of another
-// site asks for (the page cannot read the answer, but the work is done), and a page whose name was pointed at 127.0.0.1
-// after it was loaded ("DNS rebinding") reads answers too. Two headers that pages cannot forge tell them apart:
+// A server on the loopback or in a private network is still reached by every page that somebody there opens: a browser
+// sends what a page of another site asks for (the page cannot read the answer, but the work is done), and a page whose
+// name was pointed at the server's address after it was loaded ("DNS rebinding") reads answers too. Two headers that
+// pages cannot forge tell them apart:
 //
-//   Host     the name in the address. On the loopback it must be a name of the loopback (or --allow-host): a rebound
-//   page
-//            has its own name there.
+//   Host     the name in the address; a rebound page has its own name there. Where the connection came in decides, not
+//            what the server was told to listen on, since 0.0.0.0 is the loopback too. On the loopback it must be a
+//            name of the loopback or of the machine. Elsewhere any address will do as well (a page under an address
+//            comes from there), and where there are keys, which a rebound page has none of, anything. --allow-host adds
+//            names to both, and is looked at even where there are keys.
 //   Origin   the page's site. It must be ours (the viewer) or --cors; and with it the body must be declared as JSON,
-//   which
-//            a browser does not send to another site without asking first (a preflight). Sec-Fetch-Site says the same
-//            of requests without Origin; a link that somebody follows to the viewer is let through.
+//            which a browser does not send to another site without asking first (a preflight). Sec-Fetch-Site says the
+//            same of requests without Origin; a link that somebody follows to the viewer is let through.
 //
 // Paths are compared as they were sent: what is percent-encoded is another path, so nothing reaches a route past its
 // key. Keys are looked at before lengths and types, and all of it before a byte of the body is read.
@@ -39,6 +41,18 @@ std::string HostName(std::string_view host) {
   std::string name = LowerCase(host.substr(0, end));
   if (name.ends_with('.')) name.pop_back();
   return name;
+}
+
+bool Contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// A number, as it stands in a URL; no name that has to be looked up.
+bool IsAddress(const std::string& host) {
+  in_addr v4{};
+  in6_addr v6{};
+  if (!host.starts_with('[')) return inet_pton(AF_INET, host.c_str(), &v4) == 1;
+  return host.ends_with(']') && inet_pton(AF_INET6, host.substr(1, host.size() - 2).c_str(), &v6) == 1;
 }
 
 std::string_view MediaType(const RequestHead& head) {
@@ -72,9 +86,7 @@ bool IsLoopback(std::string_view host) {
 
 RequestScreen::RequestScreen(ScreenOptions options) : options_(std::move(options)) {
   for (std::string& host : options_.allow_hosts) host = LowerCase(host);
-  const bool allows_all =
-      std::find(options_.allow_hosts.begin(), options_.allow_hosts.end(), "*") != options_.allow_hosts.end();
-  checks_host_ = !allows_all && (IsLoopback(options_.bind_host) || !options_.allow_hosts.empty());
+  for (std::string& host : options_.own_names) host = LowerCase(host);
 }
 
 void RequestScreen::AddRoute(const std::string& pattern, bool is_post, bool needs_key) {
@@ -95,18 +107,20 @@ const Route* RequestScreen::FindRoute(std::string_view path, bool is_post) const
   return nullptr;
 }
 
-void RequestScreen::CheckHost(const RequestHead& head) const {
+bool RequestScreen::IsKnownHost(const std::string& name, bool on_loopback) const {
+  if (Contains(options_.allow_hosts, "*")) return true;
+  if (!on_loopback && !is_open() && options_.allow_hosts.empty()) return true;
+  if (name.empty()) return false;
+  if (IsLoopback(name) || name == HostName(options_.bind_host) || Contains(options_.allow_hosts, name)) return true;
+  return Contains(options_.own_names, name) || (!on_loopback && IsAddress(name));
+}
+
+void RequestScreen::CheckHost(const RequestHead& head, bool on_loopback) const {
   // HTTP/1.0, which no browser speaks, may leave it out.
-  if (!checks_host_ || (head.host.empty() && head.is_http10)) return;
-  const std::string name = HostName(head.host);
-  const bool is_known =
-      IsLoopback(name) || (!name.empty() && name == HostName(options_.bind_host)) ||
-      std::find(options_.allow_hosts.begin(), options_.allow_hosts.end(), name) != options_.allow_hosts.end();
-  if (!is_known) {
-    throw ApiError(
-        403, "unknown_host",
-        fmt::format("'{}' is not served here; punt serve --allow-host adds names", head.host.substr(0, 100)));
-  }
+  if (head.host.empty() && head.is_http10) return;
+  if (IsKnownHost(HostName(head.host), on_loopback)) return;
+  throw ApiError(403, "unknown_host",
+                 fmt::format("'{}' is not served here; punt serve --allow-host adds names", head.host.substr(0, 100)));
 }
 
 bool RequestScreen::IsForeign(const RequestHead& head) const {
@@ -183,10 +197,10 @@ void RequestScreen::CheckBody(const RequestHead& head, const Route& route) const
   }
 }
 
-Admission RequestScreen::Admit(const RequestHead& head) const {
+Admission RequestScreen::Admit(const RequestHead& head, bool on_loopback) const {
   Admission admission;
   try {
-    CheckHost(head);
+    CheckHost(head, on_loopback);
     FindRoute(head, admission);
     CheckPage(head, admission.route);
     if (admission.refusal) return admission;

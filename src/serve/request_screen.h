@@ -13,7 +13,8 @@ namespace punt {
 
 struct ScreenOptions {
   std::string bind_host = "127.0.0.1";
-  std::vector<std::string> allow_hosts;  // names beside those of the loopback; "*": any
+  std::vector<std::string> own_names;    // of the machine: names that no stranger can point at it
+  std::vector<std::string> allow_hosts;  // names beside these; "*": any
   std::string cors_origin;               // whose pages may ask; "*": all, empty: only our own
   std::vector<std::string> api_keys;     // none: everybody is served
   std::size_t max_body_bytes = 1 << 20;
@@ -46,7 +47,8 @@ class RequestScreen {
   /// `pattern` as httplib understands it; the parameter, if there is one, at its end. GET includes HEAD.
   void AddRoute(const std::string& pattern, bool is_post, bool needs_key);
 
-  Admission Admit(const RequestHead& head) const;
+  /// `on_loopback`: the client has connected to an address that the machine alone can reach.
+  Admission Admit(const RequestHead& head, bool on_loopback) const;
 
   /// Of every answer, errors included.
   std::vector<Header> CommonHeaders() const;
@@ -55,7 +57,8 @@ class RequestScreen {
 
  private:
   const Route* FindRoute(std::string_view path, bool is_post) const;
-  void CheckHost(const RequestHead& head) const;
+  bool IsKnownHost(const std::string& name, bool on_loopback) const;
+  void CheckHost(const RequestHead& head, bool on_loopback) const;
   bool IsForeign(const RequestHead& head) const;
   void CheckPage(const RequestHead& head, const Route* route) const;
   void FindRoute(const RequestHead& head, Admission& admission) const;
@@ -63,7 +66,6 @@ class RequestScreen {
   void CheckBody(const RequestHead& head, const Route& route) const;
 
   ScreenOptions options_;
-  bool checks_host_;
   std::vector<Route> routes_;
 };
 

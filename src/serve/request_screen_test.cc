@@ -17,26 +17,49 @@ RequestScreen NewScreen(ScreenOptions options) {
 }
 
 int Status(const RequestScreen& screen, const std::string& line, const std::string& headers = "",
-           const std::string& host = "localhost") {
-  const Admission admission = screen.Admit(ParseHead(line + " HTTP/1.1\r\nHost: " + host + "\r\n" + headers + "\r\n"));
+           const std::string& host = "localhost", bool on_loopback = true) {
+  const std::string head = line + " HTTP/1.1\r\nHost: " + host + "\r\n" + headers + "\r\n";
+  const Admission admission = screen.Admit(ParseHead(head), on_loopback);
   return admission.refusal ? admission.refusal->status() : admission.is_preflight ? 204 : 200;
 }
 
-TEST(RequestScreen, LooksAtTheHostOnTheLoopbackAlone) {
-  for (const char* bind : {"127.0.0.1", "localhost", "::1", "127.1.2.3"}) {
-    const RequestScreen screen = NewScreen({.bind_host = bind, .allow_hosts = {"Punt.Example"}});
+TEST(RequestScreen, OnTheLoopbackTheHostIsOneOfItsNames) {
+  for (const char* bind : {"127.0.0.1", "localhost", "::1", "127.1.2.3", "0.0.0.0", "::"}) {
+    const RequestScreen screen = NewScreen({.bind_host = bind, .own_names = {"Box"}, .allow_hosts = {"Punt.Example"}});
     for (const char* host : {"localhost", "LOCALHOST:8080", "127.0.0.1:1", "127.9.9.9", "[::1]", "[::1]:80",
-                             "punt.example", "localhost."}) {
+                             "punt.example", "localhost.", "box:80"}) {
       EXPECT_EQ(Status(screen, "GET /health", "", host), 200) << bind << " " << host;
     }
     for (const char* host : {"evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "localhost:80:80",
-                             "localhost:x", "10.0.0.1", "[::2]", "[::1", "0.0.0.0", ""}) {
+                             "localhost:x", "10.0.0.1", "[::2]", "[::1", "0.0.0.1", ""}) {
       EXPECT_EQ(Status(screen, "GET /health", "", host), 403) << bind << " " << host;
     }
   }
-  EXPECT_EQ(Status(NewScreen({.bind_host = "0.0.0.0"}), "GET /health", "", "anything.example"), 200);
-  EXPECT_EQ(Status(NewScreen({.bind_host = "0.0.0.0", .allow_hosts = {"a"}}), "GET /health", "", "b"), 403);
   EXPECT_EQ(Status(NewScreen({.allow_hosts = {"*"}}), "GET /health", "", "b"), 200);
+  EXPECT_EQ(Status(NewScreen({.bind_host = "0.0.0.0", .api_keys = {"k"}}), "GET /health", "", "b"), 403);
+}
+
+TEST(RequestScreen, InANetworkTheHostIsAnAddressOrANameOfTheMachine) {
+  const auto status = [](ScreenOptions options, const char* host) {
+    options.own_names = {"Box", "box.local"};
+    return Status(NewScreen(std::move(options)), "GET /health", "", host, false);
+  };
+  for (const char* bind : {"0.0.0.0", "::", "10.0.0.5"}) {
+    for (const char* host :
+         {"10.0.0.5:8080", "[fd00::5]:8080", "box", "BOX.local.:8080", "localhost:8080", "192.0.2.1"}) {
+      EXPECT_EQ(status({.bind_host = bind}, host), 200) << bind << " " << host;
+    }
+    for (const char* host :
+         {"evil.example", "10.0.0.5.evil.example", "box.evil.example", "10.0.0", "[fd00::5", "[a]", ""}) {
+      EXPECT_EQ(status({.bind_host = bind}, host), 403) << bind << " " << host;
+    }
+  }
+  EXPECT_EQ(status({.bind_host = "lan.example"}, "lan.example:80"), 200);
+  EXPECT_EQ(status({.bind_host = "0.0.0.0", .allow_hosts = {"a"}}, "A"), 200);
+  EXPECT_EQ(status({.bind_host = "0.0.0.0", .allow_hosts = {"a"}}, "b"), 403);
+  EXPECT_EQ(status({.bind_host = "0.0.0.0", .allow_hosts = {"*"}}, "b"), 200);
+  EXPECT_EQ(status({.bind_host = "0.0.0.0", .api_keys = {"k"}}, "evil.example"), 200) << "its page has no key";
+  EXPECT_EQ(status({.bind_host = "0.0.0.0", .allow_hosts = {"a"}, .api_keys = {"k"}}, "b"), 403);
 }
 
 TEST(RequestScreen, WhereTheParameterBeginsIsTheOnlyPlaceThatMayDiffer) {
@@ -57,7 +80,7 @@ TEST(RequestScreen, TheKeyComesBeforeTheBody) {
   EXPECT_EQ(Status(screen, "POST /v1/completions", "API-Key: two\r\nContent-Length: 10\r\n"), 200);
   const RequestHead head =
       ParseHead("POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nAPI-Key: two\r\nContent-Length: 1\r\n\r\n");
-  EXPECT_EQ(screen.Admit(head).key, 1);
+  EXPECT_EQ(screen.Admit(head, true).key, 1);
 }
 
 TEST(RequestScreen, OneOriginMayBeAllowed) {

@@ -32,8 +32,8 @@ Json Body(const std::string& name, const Json& value, bool chat = false) {
 
 CompletionRequest Parse(const Json& body, bool chat = false) { return ParseCompletion(body.dump(), chat, {}); }
 
-/// The error about this value; "" when it is taken.
-std::string ErrorOf(const std::string& name, const Json& value, bool chat = false) {
+/// The error about this value; "accepted" without one.
+std::string FieldError(const std::string& name, const Json& value, bool chat = false) {
   try {
     Parse(Body(name, value, chat), chat);
   } catch (const ApiError& error) {
@@ -41,7 +41,7 @@ std::string ErrorOf(const std::string& name, const Json& value, bool chat = fals
     EXPECT_EQ(error.param(), name);
     return error.what();
   }
-  return "";
+  return "accepted";
 }
 
 TEST(RequestSettings, WhatWouldChangeTheAnswerIsRefusedUnlessItAsksForNothing) {
@@ -55,10 +55,10 @@ TEST(RequestSettings, WhatWouldChangeTheAnswerIsRefusedUnlessItAsksForNothing) {
     for (bool chat : {false, true}) {
       for (const Json& value : odd) {
         if (std::find(neutral.begin(), neutral.end(), value) != neutral.end()) continue;
-        EXPECT_EQ(ErrorOf(name, value, chat), fmt::format("{} is not supported: {}", name, row.why)) << value;
+        EXPECT_EQ(FieldError(name, value, chat), fmt::format("{} is not supported: {}", name, row.why)) << value;
       }
-      EXPECT_EQ(ErrorOf(name, nullptr, chat), "");
-      for (const Json& value : neutral) EXPECT_EQ(ErrorOf(name, value, chat), "") << name << " " << value;
+      EXPECT_EQ(FieldError(name, nullptr, chat), "accepted");
+      for (const Json& value : neutral) EXPECT_EQ(FieldError(name, value, chat), "accepted") << name << " " << value;
     }
     ++refused;
   }
@@ -69,17 +69,17 @@ TEST(RequestSettings, WhatMakesNoDifferenceIsPassedOverWithoutAWord) {
   for (const SettingRow& row : RequestSettings()) {
     if (row.use != SettingUse::kPassedOver) continue;
     for (const Json& value : {Json("any"), Json(3), Json::object(), Json(true)}) {
-      EXPECT_EQ(ErrorOf(NameOf(row), value), "");
+      EXPECT_EQ(FieldError(NameOf(row), value), "accepted");
       EXPECT_TRUE(Parse(Body(NameOf(row), value)).ignored.empty()) << row.name;
     }
   }
 }
 
 TEST(RequestSettings, WhatBelongsElsewhereIsSaid) {
-  EXPECT_EQ(ErrorOf("messages", Json::array()), "messages belongs to /v1/chat/completions");
-  EXPECT_EQ(ErrorOf("prompt", "a", true), "prompt belongs to /v1/completions");
-  EXPECT_EQ(ErrorOf("suffix", "a", true), "suffix belongs to /v1/completions");
-  EXPECT_EQ(ErrorOf("suffix", nullptr, true), "");
+  EXPECT_EQ(FieldError("messages", Json::array()), "messages belongs to /v1/chat/completions");
+  EXPECT_EQ(FieldError("prompt", "a", true), "prompt belongs to /v1/completions");
+  EXPECT_EQ(FieldError("suffix", "a", true), "suffix belongs to /v1/completions");
+  EXPECT_EQ(FieldError("suffix", nullptr, true), "accepted");
 }
 
 TEST(RequestSettings, NoRowHidesALaterOne) {
@@ -88,8 +88,8 @@ TEST(RequestSettings, NoRowHidesALaterOne) {
 }
 
 TEST(RequestSettings, ZeroLogprobsOfACompletionAreLogprobs) {
-  EXPECT_NE(ErrorOf("logprobs", 0), "");
-  EXPECT_EQ(ErrorOf("logprobs", false, true), "");
+  EXPECT_NE(FieldError("logprobs", 0), "accepted");
+  EXPECT_EQ(FieldError("logprobs", false, true), "accepted");
 }
 
 TEST(RequestSettings, TheBestNOfNAreAllOfThem) {

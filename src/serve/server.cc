@@ -1,6 +1,7 @@
 #include "serve/server.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <ctime>
@@ -56,6 +57,14 @@ void Answer(Response& response, const ApiError& error) {
   response.set_content(error.Json(), kJson);
 }
 
+/// The machine's name, as it is and as neighbours find it without a name server.
+std::vector<std::string> OwnNames() {
+  char name[256] = {};
+  if (gethostname(name, sizeof(name) - 1) != 0 || name[0] == '\0') return {};
+  const std::string own = name;
+  return {own, own.substr(0, own.find('.')) + ".local"};
+}
+
 /// The error that a request ends with.
 ApiError ErrorOf(const std::exception_ptr& failure) {
   try {
@@ -78,6 +87,7 @@ class Server::Routes {
       : options_(std::move(options)),
         log_(std::move(log)),
         screen_({.bind_host = options_.host,
+                 .own_names = OwnNames(),
                  .allow_hosts = options_.allow_hosts,
                  .cors_origin = options_.cors_origin,
                  .api_keys = options_.api_keys,
@@ -91,7 +101,10 @@ class Server::Routes {
 
   int Bind() {
     const int port = http_.Bind(options_.host, options_.port);
-    if (port < 0) BadInput("cannot listen on {}:{}; is the port taken?", options_.host, options_.port);
+    if (port < 0) {
+      BadInput("cannot listen on {}:{}: the port is taken, or the address none of this machine's", options_.host,
+               options_.port);
+    }
     return port;
   }
 

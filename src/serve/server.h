@@ -26,7 +26,7 @@ struct ServerOptions {
   std::string host = "127.0.0.1";
   int port = 8080;                       // 0: any
   std::vector<std::string> api_keys;     // none: everybody is served
-  std::vector<std::string> allow_hosts;  // names that a server on the loopback may be called by, beside its own
+  std::vector<std::string> allow_hosts;  // names that clients may call it by, beside its own; "*": any
   std::string cors_origin;               // empty: other sites' pages are not answered
   RequestLimits limits;
   std::size_t max_body_bytes = 1 << 20;

@@ -33,16 +33,11 @@ EsmTokenizer::EsmTokenizer(VocabularyKeys keys)
     : keys_(std::move(keys)),
       cls_(keys_.Require(keys_.cls, "cls_token_id")),
       eos_(keys_.Require(keys_.eos, "eos_token_id")),
-      unknown_(keys_.Require(keys_.unknown, "unknown_token_id")),
       every_token_(Tokens(keys_, true)),
       letters_(Tokens(keys_, false)) {}
 
 std::vector<Token> EsmTokenizer::Encode(std::string_view text, const EncodeOptions& options) const {
   RequireUtf8(text);
-  return options.specials ? EncodeSpecials(text) : EncodeLetters(text);
-}
-
-std::vector<Token> EsmTokenizer::EncodeLetters(std::string_view text) const {
   std::vector<Token> tokens;
   const auto others = [&](std::string_view rest) {
     for (; !rest.empty(); rest.remove_prefix(CharacterBytes(rest))) {
@@ -55,7 +50,8 @@ std::vector<Token> EsmTokenizer::EncodeLetters(std::string_view text) const {
       tokens.push_back(*token);
     }
   };
-  letters_.Split(text, others, [&](Token token) { tokens.push_back(token); });
+  const SpecialTokens& known = options.specials ? every_token_ : letters_;
+  known.Split(text, others, [&](Token token) { tokens.push_back(token); });
   return tokens;
 }
 
@@ -68,19 +64,6 @@ void EsmTokenizer::Refuse(std::string_view text, std::size_t at) const {
   std::sort(known.begin(), known.end());
   const std::size_t place = CodePoints(text.substr(0, at)).size() + 1;
   BadInput("'{}' at position {} is none of the letters that the model knows: {}", Shown(text.substr(at)), place, known);
-}
-
-std::vector<Token> EsmTokenizer::EncodeSpecials(std::string_view text) const {
-  std::vector<Token> tokens;
-  const auto unknown_words = [&](std::string_view rest) {
-    for (std::size_t at = rest.find_first_not_of(kSpaces); at != std::string_view::npos;) {
-      tokens.push_back(unknown_);
-      const std::size_t end = rest.find_first_of(kSpaces, at);
-      at = rest.find_first_not_of(kSpaces, end);
-    }
-  };
-  every_token_.Split(text, unknown_words, [&](Token token) { tokens.push_back(token); });
-  return tokens;
 }
 
 std::string EsmTokenizer::Piece(Token token) const {

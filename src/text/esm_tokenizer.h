@@ -12,8 +12,9 @@ namespace punt {
 
 /// The tokenizer of ESM's protein models. A sequence is letters: one token each, lower case read as upper case where
 /// the vocabulary has no lower, white space dropped (sequences are pasted in lines); any other is refused by name and
-/// place. With special tokens it is Hugging Face's EsmTokenizer: every token is found wherever it stands, and each
-/// stretch of anything else is one <unk>. Decode writes the tokens one behind the other. Const; share freely.
+/// place. Special tokens are found wherever they stand, if asked for. Hugging Face's EsmTokenizer, which this is
+/// otherwise, makes one <unk> of a whole stretch of letters that it does not know: a sequence of another length, and
+/// nobody is told. Decode writes the tokens one behind the other. Const; share freely.
 class EsmTokenizer : public Tokenizer {
  public:
   /// Throws Error when a special token is missing.
@@ -28,14 +29,11 @@ class EsmTokenizer : public Tokenizer {
   std::vector<Token> Suffix() const override { return {eos_}; }
 
  private:
-  std::vector<Token> EncodeLetters(std::string_view text) const;
-  std::vector<Token> EncodeSpecials(std::string_view text) const;
   [[noreturn]] void Refuse(std::string_view text, std::size_t at) const;
 
   VocabularyKeys keys_;
   Token cls_;
   Token eos_;
-  Token unknown_;
   SpecialTokens every_token_;
   SpecialTokens letters_;  // every token that is not special
 };

@@ -8,6 +8,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "base/error_testing.h"
 #include "punt/error.h"
 #include "text/hf_vocabulary.h"
 #include "text/vocabulary.h"
@@ -20,16 +21,6 @@ using Json = nlohmann::json;
 using Tokens = std::vector<Token>;
 
 fs::path Golden(const std::string& name) { return fs::path(PUNT_SOURCE_DIR) / "tests/golden" / name; }
-
-std::string Refusal(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kBadInput);
-    return error.what();
-  }
-  return "accepted";
-}
 
 /// A folder of its own for each test.
 class HfTokenizerTest : public testing::Test {
@@ -115,7 +106,7 @@ TEST_F(HfTokenizerTest, VocabJsonAndMergesGiveWhatTokenizerJsonGives) {
     EXPECT_EQ(from_json.String(key), from_files.String(key));
   }
   Write("tokenizer_config.json", R"({"tokenizer_class": "OddTokenizer"})");
-  EXPECT_NE(Refusal([&] { Convert(); }).find("tokenizer_class: 'OddTokenizer' without"), std::string::npos);
+  EXPECT_NE(ErrorOf([&] { Convert(); }).find("tokenizer_class: 'OddTokenizer' without"), std::string::npos);
 }
 
 TEST_F(HfTokenizerTest, CasedWordPiece) {
@@ -181,7 +172,7 @@ TEST_F(HfTokenizerTest, BrokenTokenizerJsonIsRefused) {
   for (const auto& item : cases) {
     Json bad = good;
     item.damage(bad);
-    const std::string refusal = Refusal([&] { ParseTokenizerJson(bad.dump(), "tokenizer.json"); });
+    const std::string refusal = ErrorOf([&] { ParseTokenizerJson(bad.dump(), "tokenizer.json"); });
     EXPECT_NE(refusal.find(item.words), std::string::npos) << refusal << ", wanted " << item.words;
   }
 }
@@ -189,20 +180,20 @@ TEST_F(HfTokenizerTest, BrokenTokenizerJsonIsRefused) {
 TEST_F(HfTokenizerTest, GarbageIsRefused) {
   const std::string good = GoldenJson("llada", "tokenizer.json").dump();
   for (std::size_t length = 0; length < good.size(); length += 997) {
-    const std::string refusal = Refusal([&] { ParseTokenizerJson(good.substr(0, length), "tokenizer.json"); });
+    const std::string refusal = ErrorOf([&] { ParseTokenizerJson(good.substr(0, length), "tokenizer.json"); });
     EXPECT_EQ(refusal, "tokenizer.json: not valid JSON") << length;
   }
   for (const char* text : {"[]", "3", "null", "\"\""}) {
-    EXPECT_EQ(Refusal([&] { ParseTokenizerJson(text, "f"); }), "f: must be a JSON object");
+    EXPECT_EQ(ErrorOf([&] { ParseTokenizerJson(text, "f"); }), "f: must be a JSON object");
   }
-  EXPECT_EQ(Refusal([&] { ParseTokenizerJson("{\"model\": {\"vocab\": {\"\xff\": 1}}}", "f"); }), "f: not valid JSON");
+  EXPECT_EQ(ErrorOf([&] { ParseTokenizerJson("{\"model\": {\"vocab\": {\"\xff\": 1}}}", "f"); }), "f: not valid JSON");
 }
 
 TEST_F(HfTokenizerTest, FilesThatContradictEachOtherAreRefused) {
   fs::copy_file(Golden("llada") / "tokenizer.json", folder_ / "tokenizer.json");
   const auto refused = [&](const char* file, const std::string& text) {
     Write(file, text);
-    const std::string refusal = Refusal([&] { Convert(); });
+    const std::string refusal = ErrorOf([&] { Convert(); });
     fs::remove(folder_ / file);
     return refusal;
   };
@@ -228,7 +219,7 @@ TEST_F(HfTokenizerTest, BrokenVocabTxtIsRefused) {
        {std::pair{"a\nb\na\n", "token 'a' has the ids 0 and 2"}, std::pair{"a\n\nb\n", "token 1 is empty"},
         std::pair{"", "holds no token"}, std::pair{"a\n\xff\n", "not valid UTF-8 at byte 2"}}) {
     Write("vocab.txt", text);
-    const std::string refusal = Refusal([&] { Convert(); });
+    const std::string refusal = ErrorOf([&] { Convert(); });
     EXPECT_NE(refusal.find(std::string("vocab.txt: ") + words), std::string::npos) << refusal;
   }
 }

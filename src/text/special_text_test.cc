@@ -51,6 +51,29 @@ TEST(SpecialTextTest, NamesOfSpecialTokensAreText) {
   }
 }
 
+/// What readers are shown has none of them, and the rest as it is without them.
+TEST(SpecialTextTest, TextsForReadersHaveNoControlTokens) {
+  for (const NamedTokenizer& tokenizer : EveryTokenizer()) {
+    const Tokens word = tokenizer->Encode(tokenizer.kind == "esm" ? "MKT" : "the");
+    int controls = 0;
+    for (Token token = 0; token < tokenizer.vocabulary.size; ++token) {
+      if (!tokenizer->IsControl(token)) continue;
+      ++controls;
+      Tokens tokens = {token};
+      tokens.insert(tokens.end(), word.begin(), word.end());
+      tokens.push_back(token);
+      EXPECT_EQ(tokenizer->DecodeText(tokens), tokenizer->Decode(word)) << tokenizer.name << " " << token;
+      EXPECT_NE(tokenizer->Decode(tokens), tokenizer->Decode(word));
+    }
+    EXPECT_GT(controls, 0) << tokenizer.name;
+    const VocabularyKeys& keys = tokenizer.keys;
+    for (const auto& role : {keys.bos, keys.eos, keys.pad, keys.cls, keys.separator}) {
+      if (!role) continue;
+      EXPECT_EQ(tokenizer->DecodeText(Tokens{*role}), "") << tokenizer.name << " " << *role;
+    }
+  }
+}
+
 /// Names that merges lead to are no pieces of a text either.
 TEST(SpecialTextTest, MergesDoNotMakeSpecialTokens) {
   Metadata metadata(GgufPtr(gguf_init_empty()), "merging");

@@ -120,6 +120,15 @@ std::optional<Token> VocabularyKeys::Find(std::string_view text) const {
   return found->second;
 }
 
+bool VocabularyKeys::IsControl(Token token) const {
+  RequireToken(token);
+  if (kinds[static_cast<std::size_t>(token)] == TokenKind::kControl) return true;
+  for (const std::optional<Token>& role : {bos, eos, eot, pad, cls, separator}) {
+    if (role == token) return true;
+  }
+  return false;
+}
+
 bool VocabularyKeys::IsSpecial(Token token) const {
   const auto index = static_cast<std::size_t>(token);
   if (kinds[index] == TokenKind::kControl || kinds[index] == TokenKind::kUnknown) return true;

@@ -44,11 +44,8 @@ struct VocabularyKeys {
   std::size_t size() const { return tokens.size(); }
   /// Throws Error when `token` is not in the vocabulary.
   void RequireToken(Token token) const;
-  /// Throws as well.
-  bool IsControl(Token token) const {
-    RequireToken(token);
-    return kinds[static_cast<std::size_t>(token)] == TokenKind::kControl;
-  }
+  /// A token that marks something, by its kind or its role; unknown words and masks stand for text. Throws as well.
+  bool IsControl(Token token) const;
   /// Throws Error naming the key when the token it gives is missing.
   Token Require(const std::optional<Token>& token, std::string_view key) const;
   std::optional<Token> Find(std::string_view text) const;

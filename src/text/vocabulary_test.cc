@@ -8,6 +8,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "base/error_testing.h"
 #include "punt/error.h"
 #include "text/hf_json.h"
 #include "text/hf_tokenizer.h"
@@ -82,6 +83,7 @@ TEST(VocabularyTest, WordPieceModelsAsHuggingFace) {
   }
 }
 
+// But for what it makes <unk>: lower case is upper case here, and a letter that is none is named.
 TEST(VocabularyTest, EsmAsHuggingFace) {
   const Vocabulary vocabulary = OpenVocabulary(FolderMetadata(Golden("esm2")));
   const Tokenizer& tokenizer = *vocabulary.tokenizer;
@@ -89,9 +91,19 @@ TEST(VocabularyTest, EsmAsHuggingFace) {
   EXPECT_EQ(vectors.size(), 10u);
   for (const Json& vector : vectors) {
     const Tokens whole = vector.at("hf_EsmTokenizer");
-    EXPECT_EQ(tokenizer.Encode(vector.at("text").get<std::string>(), {.specials = true}),
-              Tokens(whole.begin() + 1, whole.end() - 1));
+    const auto text = vector.at("text").get<std::string>();
+    if (std::find(whole.begin(), whole.end(), 3) != whole.end()) {
+      EXPECT_TRUE(text == "MKJ" || text == "mkta") << text;
+      continue;
+    }
+    EXPECT_EQ(tokenizer.Encode(text, {.specials = true}), Tokens(whole.begin() + 1, whole.end() - 1));
   }
+  for (const bool specials : {false, true}) {
+    EXPECT_EQ(tokenizer.Encode("mkTA", {.specials = specials}), (Tokens{20, 15, 11, 5}));
+    EXPECT_EQ(ErrorOf([&] { tokenizer.Encode("MK*A", {.specials = specials}); }).substr(0, 34),
+              "'*' at position 3 is none of the l");
+  }
+  EXPECT_EQ(tokenizer.Encode("mk<unk>t", {.specials = true}), (Tokens{20, 15, 3, 11}));
   EXPECT_EQ(tokenizer.Prefix(), Tokens{0});
   EXPECT_EQ(tokenizer.Suffix(), Tokens{2});
   EXPECT_EQ(vocabulary.mask_token, 32);
@@ -145,38 +157,28 @@ TEST(VocabularyTest, ChatWritesTheTemplatesOwnSystemMessage) {
             "<|im_start|>system\nNo.<|im_end|>\n<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n");
 }
 
-std::string Refusal(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kBadInput);
-    return error.what();
-  }
-  return "accepted";
-}
-
 TEST(VocabularyTest, ChatRefusals) {
   Metadata metadata = FolderMetadata(Golden("llada"));
   const ChatMessage zero{"user", std::string("a\0b", 3)};
   const ChatMessage user{"user", "a"};
   const Vocabulary llada = OpenVocabulary(metadata);
-  EXPECT_NE(Refusal([&] { llada.tokenizer->EncodeChat({}); }).find("empty"), std::string::npos);
-  EXPECT_NE(Refusal([&] { llada.tokenizer->EncodeChat({&zero, 1}); }).find("zero byte"), std::string::npos);
+  EXPECT_NE(ErrorOf([&] { llada.tokenizer->EncodeChat({}); }).find("empty"), std::string::npos);
+  EXPECT_NE(ErrorOf([&] { llada.tokenizer->EncodeChat({&zero, 1}); }).find("zero byte"), std::string::npos);
   gguf_set_val_str(metadata.raw(), "tokenizer.chat_template", "{{ 'nothing known' }}");
   const Vocabulary other = OpenVocabulary(metadata);
-  EXPECT_NE(Refusal([&] { other.tokenizer->EncodeChat({&user, 1}); }).find("nothing known"), std::string::npos);
+  EXPECT_NE(ErrorOf([&] { other.tokenizer->EncodeChat({&user, 1}); }).find("nothing known"), std::string::npos);
   const Vocabulary none = OpenVocabulary(FolderMetadata(Golden("dream")));
-  EXPECT_EQ(Refusal([&] { none.tokenizer->EncodeChat({&user, 1}); }), "this model has no chat template");
+  EXPECT_EQ(ErrorOf([&] { none.tokenizer->EncodeChat({&user, 1}); }), "this model has no chat template");
 }
 
 TEST(VocabularyTest, BadTextsAndTokensAreNamed) {
   for (const char* name : {"llada", "bert", "esm2"}) {
     const Vocabulary vocabulary = OpenVocabulary(FolderMetadata(Golden(name)));
-    EXPECT_NE(Refusal([&] { vocabulary.tokenizer->Encode("ab\xff"); }).find("0xff at offset 2"), std::string::npos);
+    EXPECT_NE(ErrorOf([&] { vocabulary.tokenizer->Encode("ab\xff"); }).find("0xff at offset 2"), std::string::npos);
     for (Token bad : {-1, vocabulary.size, 1 << 30}) {
       const std::string words = "token " + std::to_string(bad) + " lies outside";
-      EXPECT_NE(Refusal([&] { vocabulary.tokenizer->Decode(Tokens{0, bad}); }).find(words), std::string::npos);
-      EXPECT_NE(Refusal([&] { vocabulary.tokenizer->Piece(bad); }).find(words), std::string::npos);
+      EXPECT_NE(ErrorOf([&] { vocabulary.tokenizer->Decode(Tokens{0, bad}); }).find(words), std::string::npos);
+      EXPECT_NE(ErrorOf([&] { vocabulary.tokenizer->Piece(bad); }).find(words), std::string::npos);
     }
   }
 }
@@ -198,7 +200,7 @@ TEST(VocabularyTest, BytesWithoutATokenAreRefused) {
   gguf_set_arr_str(metadata.raw(), "tokenizer.ggml.merges", nullptr, 0);
   const Vocabulary vocabulary = OpenVocabulary(metadata);
   EXPECT_EQ(vocabulary.tokenizer->Encode("abba"), (Tokens{0, 1, 1, 0}));
-  EXPECT_NE(Refusal([&] { vocabulary.tokenizer->Encode("abc"); }).find("part of 'abc'"), std::string::npos);
+  EXPECT_NE(ErrorOf([&] { vocabulary.tokenizer->Encode("abc"); }).find("part of 'abc'"), std::string::npos);
   EXPECT_EQ(vocabulary.mask_token, -1);
   EXPECT_TRUE(vocabulary.eos_tokens.empty());
 }
@@ -207,7 +209,7 @@ TEST(VocabularyTest, MetadataThatDoesNotFitIsRefused) {
   const auto refused = [](const std::function<void(gguf_context*)>& damage) {
     Metadata metadata = FolderMetadata(Golden("llada"));
     damage(metadata.raw());
-    return Refusal([&] { OpenVocabulary(metadata); });
+    return ErrorOf([&] { OpenVocabulary(metadata); });
   };
   const char* two[] = {"a", "a"};
   const char* bad_utf8[] = {"a", "\xff"};

@@ -1,4 +1,4 @@
-// What the tests of the command line share about errors.
+// What tests share about errors.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,13 +9,13 @@
 
 namespace punt {
 
-/// The message of the Error, of bad input, that `f` throws; "accepted" if it does not.
+/// The message of the Error of this kind that `f` throws; "accepted" if it does not.
 template <typename F>
-std::string ErrorOf(F f) {
+std::string ErrorOf(F f, ErrorCode code = ErrorCode::kBadInput) {
   try {
     f();
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kBadInput);
+    EXPECT_EQ(error.code(), code);
     return error.what();
   }
   return "accepted";

@@ -245,7 +245,7 @@ TEST(Generator, RefusesWhatDoesNotFit) {
 TEST(Generator, RefusesAPlannerWhoseNeedsTheDenoiserCannotMeet) {
   class Needy : public Planner {
     Plan Decide(const StepView&) const override { return {}; }
-    PlannerNeeds needs() const override { return {.attention_maps = true}; }
+    PlannerNeeds needs() const override { return {.attention = {{}}}; }
   };
   ToyRun run("toy:markov,length=8,vocab=5,seed=1");
   Recipe recipe = run.Make("punt");

@@ -7,8 +7,8 @@
 // nothing but more steps. Behind PUNT it answers whether the tests left anything for geometry to find.
 //
 // Decided here. `gap` is constant (the original shrinks it as the block fills). Remasks and test rounds
-// pass through unchanged. When a commit was dropped, the pass that the planner hands on would describe
-// another canvas and is dropped as well.
+// pass through. When a commit was dropped, the pass that the planner hands on would describe another canvas
+// and is dropped as well, and fewer tokens are taken back than are committed.
 //
 // Tested by spacing_test.cc, conformance_test.cc.
 #include <algorithm>
@@ -40,8 +40,10 @@ class SpacingPlanner : public Planner {
           std::all_of(kept.begin(), kept.end(), [&](Position other) { return std::abs(position - other) >= gap_; });
       if (is_free) kept.push_back(position);
     }
-    if (kept.size() != plan.commit.size()) plan.next_base = nullptr;
+    if (kept.size() == plan.commit.size()) return plan;
+    plan.next_base = nullptr;
     plan.commit = std::move(kept);
+    KeepProgress(plan);
     return plan;
   }
 

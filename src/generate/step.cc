@@ -15,6 +15,7 @@
 #include <iterator>
 
 #include "base/check.h"
+#include "generate/eos_anneal.h"
 
 namespace punt {
 namespace {
@@ -47,10 +48,16 @@ bool Contains(const std::vector<Position>& sorted, std::span<const Position> asc
 struct Judge {
   const Recipe& recipe;
   const DenoiserInfo& info;
+  std::size_t generated = 0;  // positions of the run
 
   void SetConfidence(std::vector<Proposal>& proposals, std::span<const Token> canvas, const StreamKey& key) const {
+    const auto masked = static_cast<double>(std::count(canvas.begin(), canvas.end(), info.mask_token));
+    const double divisor = EosDivisor(1 - masked / static_cast<double>(generated));
     for (Proposal& proposal : proposals) {
       const bool is_eos = IsEos(info, proposal.token);
+      if (is_eos && recipe.eos == EosPolicy::kAnneal) {
+        proposal = WithEosDivided(proposal, divisor, info.vocab_size - 1);
+      }
       proposal.confidence = recipe.score->Confidence(proposal, static_cast<int>(canvas.size()), key);
       if (is_eos && recipe.eos == EosPolicy::kDeprioritise) proposal.confidence = kDeprioritised;
     }
@@ -136,7 +143,7 @@ class StepProbe : public Probe {
   std::vector<Proposal> Foresee(const PassRef& test, std::span<const Position> rows) override {
     const StreamKey next{key_.seed, key_.sample, key_.step + 1};
     std::vector<Proposal> proposals = recipe_.proposer->Propose(meter_.session(), test, Sorted(rows), next);
-    const Judge judge{recipe_, meter_.session().info()};
+    const Judge judge{recipe_, meter_.session().info(), canvas_.generated().size()};
     judge.SetConfidence(proposals, test->canvas(), next);
     Rank(proposals);
     return proposals;
@@ -379,7 +386,7 @@ StepOutcome TakeStep(Meter& meter, const Recipe& recipe, RunState& state) {
                                     needs.prediction_history);
     }
   }
-  const Judge judge{recipe, meter.session().info()};
+  const Judge judge{recipe, meter.session().info(), state.canvas.generated().size()};
   judge.SetConfidence(outcome.proposals, state.canvas.tokens(), key);
   std::vector<Proposal> revealed;
   RankAndSplit(state.canvas, outcome.proposals, revealed);

@@ -21,6 +21,7 @@ extern const PlannerRow kP2Row;
 extern const PlannerRow kInfoGainRow;
 extern const PlannerRow kWinoRow;
 extern const PlannerRow kDawnRow;
+extern const PlannerRow kFrechetRow;
 extern const PlannerRow kSpacingRow;
 extern const PlannerRow kHybridRow;
 

@@ -22,6 +22,7 @@ extern const PlannerRow kInfoGainRow;
 extern const PlannerRow kWinoRow;
 extern const PlannerRow kDawnRow;
 extern const PlannerRow kFrechetRow;
+extern const PlannerRow kLessRow;
 extern const PlannerRow kSpacingRow;
 extern const PlannerRow kHybridRow;
 

@@ -23,6 +23,7 @@ extern const PlannerRow kWinoRow;
 extern const PlannerRow kDawnRow;
 extern const PlannerRow kFrechetRow;
 extern const PlannerRow kLessRow;
+extern const PlannerRow kSaberRow;
 extern const PlannerRow kSpacingRow;
 extern const PlannerRow kHybridRow;
 

@@ -24,6 +24,7 @@ extern const PlannerRow kDawnRow;
 extern const PlannerRow kFrechetRow;
 extern const PlannerRow kLessRow;
 extern const PlannerRow kSaberRow;
+extern const PlannerRow kDapdRow;
 extern const PlannerRow kSpacingRow;
 extern const PlannerRow kHybridRow;
 

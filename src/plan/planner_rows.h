@@ -25,6 +25,7 @@ extern const PlannerRow kFrechetRow;
 extern const PlannerRow kLessRow;
 extern const PlannerRow kSaberRow;
 extern const PlannerRow kDapdRow;
+extern const PlannerRow kCladRow;
 extern const PlannerRow kSpacingRow;
 extern const PlannerRow kHybridRow;
 

@@ -26,6 +26,7 @@ extern const PlannerRow kLessRow;
 extern const PlannerRow kSaberRow;
 extern const PlannerRow kDapdRow;
 extern const PlannerRow kCladRow;
+extern const PlannerRow kAdasRow;
 extern const PlannerRow kSpacingRow;
 extern const PlannerRow kHybridRow;
 

@@ -75,7 +75,7 @@ std::span<const PlannerRow> Planners() {
   static const PlannerRow kRows[] = {
       kPuntRow,     kTopKRow,   kEntropyBoundRow, kDilatedRow, kLeftToRightRow, kRandomRow,   kThresholdRow, kFactorRow,
       kTimestepRow, kHaltonRow, kKlassRow,        kRemdmRow,   kP2Row,          kInfoGainRow, kWinoRow,      kDawnRow,
-      kFrechetRow,  kLessRow,   kSaberRow,        kDapdRow,    kCladRow,        kSpacingRow,  kHybridRow,
+      kFrechetRow,  kLessRow,   kSaberRow,        kDapdRow,    kCladRow,        kAdasRow,     kSpacingRow,   kHybridRow,
   };
   return kRows;
 }

@@ -27,6 +27,7 @@ extern const PlannerRow kSaberRow;
 extern const PlannerRow kDapdRow;
 extern const PlannerRow kCladRow;
 extern const PlannerRow kAdasRow;
+extern const PlannerRow kUpstreamRow;
 extern const PlannerRow kSpacingRow;
 extern const PlannerRow kHybridRow;
 

@@ -28,6 +28,7 @@ extern const PlannerRow kDapdRow;
 extern const PlannerRow kCladRow;
 extern const PlannerRow kAdasRow;
 extern const PlannerRow kUpstreamRow;
+extern const PlannerRow kFreedaveRow;
 extern const PlannerRow kSpacingRow;
 extern const PlannerRow kHybridRow;
 

@@ -76,7 +76,7 @@ std::span<const PlannerRow> Planners() {
       kPuntRow,   kTopKRow,     kEntropyBoundRow, kDilatedRow, kLeftToRightRow, kRandomRow, kThresholdRow,
       kFactorRow, kTimestepRow, kHaltonRow,       kKlassRow,   kRemdmRow,       kP2Row,     kInfoGainRow,
       kWinoRow,   kDawnRow,     kFrechetRow,      kLessRow,    kSaberRow,       kDapdRow,   kCladRow,
-      kAdasRow,   kUpstreamRow, kSpacingRow,      kHybridRow,
+      kAdasRow,   kUpstreamRow, kFreedaveRow,     kSpacingRow, kHybridRow,
   };
   return kRows;
 }

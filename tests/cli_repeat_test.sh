@@ -24,7 +24,7 @@ repeats() {
 "$PUNT" list planners --json | sed -n 's/^    "name": "\(.*\)",$/\1/p' >planners
 "$PUNT" list scores --json | sed -n 's/^    "name": "\(.*\)",$/\1/p' >scores
 while read -r planner; do
-  [ "$planner" = dawn ] || repeats ab --model $small --planner "$planner" --seed 7 --temperature 0.8
+  [[ $planner =~ ^(dawn|dapd|clad|adas)$ ]] || repeats ab --model $small --planner "$planner" --seed 7 --temperature 0.8
 done <planners
 while read -r score; do repeats --model $small --score "$score" --seed 3 --length 9; done <scores
 repeats --model $small --planner "hybrid:first=(punt:epsilon=0.1),then=(spacing:planner=(random),gap=3),at=0.3" --seed 18446744073709551615
@@ -35,7 +35,7 @@ repeats --model $small --infill "ab[MASK:3]cd[MASK]" --seed 9
 repeats --model $small --window 4 --seed 2
 repeats --model $small --max-steps 2 --seed 2
 repeats --model $small --max-nfe 5 --seed 2
-for eos in none deprioritise forbid; do repeats --model $ends --eos $eos --seed 5 --samples 3; done
+for eos in none deprioritise forbid anneal; do repeats --model $ends --eos $eos --seed 5 --samples 3; done
 repeats --model $small --seed 5 --first-sample 3 --samples 4
 repeats --model "$golden/llada" --threads 1 --chat "Why is the sky blue?" --length 16 --window 8 --temperature 0.7 --seed 2
 repeats --model "$golden/llada" --threads 1 "the " --length 16 --cache settled --compute int8 --eos forbid --guidance 0.5

@@ -164,8 +164,8 @@ fi
 "$PUNT" list scores --json | sed -n 's/^    "name": "\(.*\)",$/\1/p' >scores
 [ "$(wc -l <planners)" -ge 14 ] && [ "$(wc -l <scores)" -ge 6 ] || fail "the lists are short"
 while read -r planner; do
-  if [ "$planner" = dawn ]; then  # looks at attention maps
-    refuses "the planner needs attention maps" generate --model $small --planner dawn
+  if [[ $planner =~ ^(dawn|dapd|clad|adas)$ ]]; then  # look at attention maps
+    refuses "the planner needs attention maps" generate --model $small --planner "$planner"
     continue
   fi
   accepts generate --model $small --planner "$planner" --trace every.jsonl

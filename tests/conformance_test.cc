@@ -56,6 +56,18 @@ std::vector<std::string> Specs() {
                            "p2:steps=8,kappa=cosine,eta=2",
                            "p2:steps=8,kappa=sine,eta=0",
                            "info-gain:k=2,candidates=4,position_temperature=2",
+                           "frechet:delta=0",
+                           "less:conf_threshold=0.3,drift_threshold=0.3,persistence=1",
+                           "saber:n=1",
+                           "saber:n=4,mu=1",
+                           "upstream:floor=0,of=(punt:fallback=false),beta=2",
+                           "upstream:of=(threshold:tau=0.4),floor=0.4,beta=1,window=2",
+                           "upstream:floor=0,of=(saber)",
+                           "spacing:gap=3,planner=(saber:n=4,mu=1)",
+                           "freedave:draft=2,of=(top-k:k=2)",
+                           "freedave:draft=9,of=(threshold:tau=0.4)",
+                           "freedave:of=(entropy-bound:gamma=1)",
+                           "freedave:of=(halton:steps=5)",
                            "spacing:gap=3,planner=(punt:form=parallel)",
                            "spacing:gap=2,planner=(p2:steps=6)",
                            "spacing:gap=2,planner=(info-gain:k=3)",
@@ -91,7 +103,9 @@ struct Promise {
     for (const PlannerRow* leaf : LeavesOf(canonical)) {
       is_scheduled = is_scheduled || leaf->is_scheduled;
       remasks = remasks || leaf->remasks;
-      tests_are_rounds = tests_are_rounds && leaf->name != "info-gain";
+    }
+    for (const char* name : {"info-gain", "freedave"}) {
+      tests_are_rounds = tests_are_rounds && canonical.find(name) == std::string::npos;
     }
     for (std::size_t at = canonical.find("steps="); at != std::string::npos; at = canonical.find("steps=", at + 1)) {
       scheduled_steps += std::stoi(canonical.substr(at + 6));
@@ -372,7 +386,7 @@ TEST_P(Conformance, CompanyChangesNothing) {
 TEST_P(Conformance, EndOfSequencePoliciesLeaveNoMask) {
   const Model model = OpenModel("toy:markov,length=12,vocab=4,seed=6,eos=1");
   const DenoiserInfo& info = model.denoiser->info();
-  for (EosPolicy policy : {EosPolicy::kNone, EosPolicy::kDeprioritise, EosPolicy::kForbid}) {
+  for (EosPolicy policy : {EosPolicy::kNone, EosPolicy::kDeprioritise, EosPolicy::kForbid, EosPolicy::kAnneal}) {
     const Layout layout{"eos", std::vector<Token>(12, info.mask_token), 0};
     const Case run{model, layout, GetParam(), 1};
     Recipe recipe = run.MakeOwnRecipe();

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
+#include <memory>
 
 #include "analyze/law.h"
 #include "analyze/parallel_error.h"
@@ -155,6 +158,224 @@ TEST(Exactness, LargerEpsilonIsFurtherFromTheJointOnAverage) {
       EXPECT_GT(sum / kModels, previous) << form << " at epsilon " << epsilon;
       previous = sum / kModels;
     }
+  }
+}
+
+// ---- what rivals promise
+
+/// Calls visit(canvas) for every canvas of the model, each position masked or any token.
+template <typename Visit>
+void ForEachCanvas(const DenoiserInfo& info, const Visit& visit) {
+  std::vector<Token> canvas(static_cast<std::size_t>(info.max_length), 0);
+  while (true) {
+    visit(canvas);
+    auto digit = canvas.rbegin();
+    while (digit != canvas.rend() && ++*digit > info.mask_token) *digit++ = 0;
+    if (digit == canvas.rend()) return;
+  }
+}
+
+/// The probability of a canvas, summed over all ways to fill its masks.
+double Mass(const ExactModel& model, std::vector<Token>& canvas, std::size_t from = 0) {
+  const Token mask = model.states();
+  while (from < canvas.size() && canvas[from] != mask) ++from;
+  if (from == canvas.size()) return model.Probability(canvas);
+  double sum = 0;
+  for (Token token = 0; token < mask; ++token) {
+    canvas[from] = token;
+    sum += Mass(model, canvas, from + 1);
+  }
+  canvas[from] = mask;
+  return sum;
+}
+
+/// Whether what was filled between two canvases is the most probable way to fill those positions.
+bool IsMode(const ExactModel& model, const std::vector<Token>& before, std::vector<Token> after) {
+  const double own = Mass(model, after);
+  std::vector<std::size_t> filled;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if (before[i] != after[i]) filled.push_back(i);
+  }
+  for (std::size_t i : filled) after[i] = 0;
+  while (true) {
+    if (Mass(model, after) > own * (1 + 1e-12)) return false;
+    auto digit = filled.begin();
+    while (digit != filled.end() && ++after[*digit] == model.states()) after[*digit++] = 0;
+    if (digit == filled.end()) return true;
+  }
+}
+
+/// Over every canvas of peaked models: how many greedy steps committed several tokens, and how many of those missed the
+/// mode.
+std::pair<int, int> StepsAndMisses(const std::string& planner) {
+  int steps = 0;
+  int misses = 0;
+  for (const char* name : {"toy:joint,length=4,vocab=3,seed=1,concentration=0.05",
+                           "toy:mixture,length=4,vocab=3,seed=2,concentration=0.05",
+                           "toy:markov,length=5,vocab=3,seed=3,coupling=0.9", "toy:joint,length=4,vocab=3,seed=4"}) {
+    const Model model = OpenModel(name);
+    const auto& exact = dynamic_cast<const ExactDenoiser&>(*model.denoiser);
+    Recipe recipe = MakeRecipe(planner, "token-prob", {.temperature = 0}, exact.info());
+    recipe.max_steps = 1;
+    const auto session = model.denoiser->NewSession({});
+    ForEachCanvas(exact.info(), [&](const std::vector<Token>& canvas) {
+      const Canvas start(canvas, exact.info().mask_token, exact.info().vocab_size);
+      const GenerateResult result = Generate(*session, start, recipe);
+      if (result.committed < 2) return;
+      ++steps;
+      misses += IsMode(exact.model(), canvas, result.tokens) ? 0 : 1;
+    });
+  }
+  return {steps, misses};
+}
+
+// Its theorem: where the bounds are apart, the most probable tokens are together the joint's most probable ones.
+TEST(Exactness, FrechetCommitsTheModeOfTheJoint) {
+  const auto [steps, misses] = StepsAndMisses("frechet:delta=0");
+  EXPECT_GT(steps, 200);
+  EXPECT_EQ(misses, 0);
+  const auto [factor_steps, factor_misses] = StepsAndMisses("factor:f=1");
+  EXPECT_EQ(factor_misses, 0);
+  EXPECT_GT(steps, factor_steps);
+  EXPECT_GT(StepsAndMisses("threshold:tau=0.5").second, 0);  // the test can tell
+}
+
+/// An exact model that also has attention: whom a position looks at is given.
+class LinkedDenoiser : public Denoiser {
+ public:
+  using Links = bool (*)(std::span<const Token> canvas, Token mask, Position a, Position b);
+
+  LinkedDenoiser(const Denoiser& inner, Links links) : inner_(inner), links_(links), info_(inner.info()) {
+    info_.has_attention_maps = true;
+  }
+
+  const DenoiserInfo& info() const override { return info_; }
+  std::unique_ptr<DenoiserSession> NewSession(const SessionOptions& options) const override {
+    return std::make_unique<Session>(info_, inner_.NewSession(options), links_);
+  }
+
+ private:
+  class Session : public DenoiserSession {
+   public:
+    Session(const DenoiserInfo& info, std::unique_ptr<DenoiserSession> inner, Links links)
+        : DenoiserSession(info), inner_(std::move(inner)), links_(links) {}
+
+   protected:
+    std::vector<PassRef> DoForward(std::span<const Query> queries) override {
+      std::vector<Query> plain(queries.begin(), queries.end());
+      for (Query& query : plain) query.attention = {};
+      return inner_->Forward(plain);
+    }
+    void DoPropose(std::span<const ProposalRequest> requests) override { inner_->Propose(requests); }
+    void DoDiverge(std::span<const DivergenceRequest> requests) override { inner_->Diverge(requests); }
+    void DoLogProbs(std::span<const LogProbRequest> requests) override { inner_->LogProbs(requests); }
+    void DoTokenProbs(std::span<const TokenProbRequest> requests) override { inner_->TokenProbs(requests); }
+    void DoAttention(std::span<const AttentionRequest> requests) override {
+      for (const AttentionRequest& request : requests) {
+        const std::span<const Token> canvas = request.pass->canvas();
+        for (std::size_t i = 0; i < request.out.size(); ++i) {
+          const auto a = static_cast<Position>(i / canvas.size());
+          const auto b = static_cast<Position>(i % canvas.size());
+          request.out[i] = a != b && links_(canvas, info().mask_token, a, b) ? 1.0f : 0.0f;
+        }
+      }
+    }
+
+   private:
+    std::unique_ptr<DenoiserSession> inner_;
+    Links links_;
+  };
+
+  const Denoiser& inner_;
+  Links links_;
+  DenoiserInfo info_;
+};
+
+bool AreNeighbours(std::span<const Token>, Token, Position a, Position b) { return std::abs(a - b) == 1; }
+
+/// On a chain: nothing between them is revealed.
+bool Depend(std::span<const Token> canvas, Token mask, Position a, Position b) {
+  for (Position i = std::min(a, b) + 1; i < std::max(a, b); ++i) {
+    if (canvas[static_cast<std::size_t>(i)] != mask) return false;
+  }
+  return true;
+}
+
+// An independent set of the attention graph is one of independent tokens if the graph has every dependence, and is not
+// if it has only those of neighbours, as the edges of a graphical model would.
+TEST(Exactness, DapdIsRightWhereAttentionShowsEveryDependence) {
+  const Model chain = OpenModel("toy:markov,length=6,vocab=2,seed=3");
+  const auto law_of = [&](LinkedDenoiser::Links links) {
+    const LinkedDenoiser linked(*chain.denoiser, links);
+    return EnumerateLaw(linked, Masked(linked.info()), MakeRecipe("dapd:switch_at=0", "margin", {}, linked.info()),
+                        {.measure_error = true});
+  };
+  const Law every = law_of(Depend);
+  EXPECT_LT(every.mean_error_new_base, 1e-12);
+  EXPECT_LT(every.mean_steps, 5);
+  const Law neighbours = law_of(AreNeighbours);
+  EXPECT_GT(neighbours.mean_error_new_base, 0.01);
+  EXPECT_LT(neighbours.mean_steps, every.mean_steps);
+}
+
+TEST(Exactness, FreedaveWritesWhatItsRuleWrites) {
+  std::int64_t calls = 0;
+  std::int64_t rule_calls = 0;
+  for (const char* name : {"toy:markov,length=24,vocab=5,seed=3,permute=true", "toy:tree,length=20,vocab=4,seed=5",
+                           "toy:mixture,length=16,vocab=4,seed=2", "toy:joint,length=6,vocab=3,seed=9"}) {
+    const Model model = OpenModel(name);
+    const DenoiserInfo& info = model.denoiser->info();
+    for (const char* rule : {"top-k", "top-k:k=3", "left-to-right", "threshold:tau=0.6", "factor", "frechet",
+                             "entropy-bound:gamma=0.5", "upstream:of=(threshold:tau=0.5),floor=0.5,beta=1"}) {
+      for (const char* score : {"margin", "token-prob"}) {
+        const auto session = model.denoiser->NewSession({});
+        const ProposalOptions greedy{.temperature = 0};
+        const GenerateResult own = Generate(*session, Masked(info), MakeRecipe(rule, score, greedy, info));
+        for (int draft : {2, 4, 7}) {
+          const std::string spec = fmt::format("freedave:draft={},of=({})", draft, rule);
+          const GenerateResult result = Generate(*session, Masked(info), MakeRecipe(spec, score, greedy, info));
+          EXPECT_EQ(result.tokens, own.tokens) << spec << " by " << score << " on " << name;
+          EXPECT_GE(result.counters.nfe(), own.counters.nfe()) << spec << " by " << score << " on " << name;
+          EXPECT_LE(result.counters.calls, own.counters.calls) << spec << " by " << score << " on " << name;
+          calls += result.counters.calls;
+          rule_calls += own.counters.calls;
+        }
+      }
+    }
+  }
+  EXPECT_LT(calls, rule_calls * 3 / 4);
+}
+
+/// How far the texts of a planner are from the joint: chi-square, in standard deviations of a fitting one.
+double Misfit(const std::string& name, const std::string& planner, const std::string& score) {
+  const Model model = OpenModel(name);
+  const auto& exact = dynamic_cast<const ExactDenoiser&>(*model.denoiser);
+  constexpr int kSamples = 6000;
+  Recipe recipe = MakeRecipe(planner, score, {}, exact.info());
+  recipe.seed = 5;
+  const auto session = model.denoiser->NewSession({});
+  std::map<std::vector<Token>, int> seen;
+  for (int sample = 0; sample < kSamples; ++sample) {
+    recipe.sample = static_cast<std::uint64_t>(sample);
+    ++seen[Generate(*session, Masked(exact.info()), recipe).tokens];
+  }
+  double chi_square = 0;
+  double freedom = -1;
+  ForEachCanvas(exact.info(), [&](const std::vector<Token>& tokens) {
+    if (std::find(tokens.begin(), tokens.end(), exact.info().mask_token) != tokens.end()) return;
+    const double expected = exact.model().Probability(tokens) * kSamples;
+    chi_square += (seen[tokens] - expected) * (seen[tokens] - expected) / expected;
+    freedom += 1;
+  });
+  return (chi_square - freedom) / std::sqrt(2 * freedom);
+}
+
+// Its rule reproduces the joint, and so does it, though texts are sampled and drafts often fail.
+TEST(Exactness, FreedaveKeepsTheLawOfItsRule) {
+  for (const char* name : {"toy:joint,length=4,vocab=2,seed=12", "toy:markov,length=5,vocab=2,seed=2,coupling=0.8"}) {
+    EXPECT_LT(Misfit(name, "freedave", "margin"), 4) << name;
+    EXPECT_LT(Misfit(name, "freedave:of=(left-to-right)", "margin"), 4) << name;
+    EXPECT_GT(Misfit(name, "top-k:k=4", "margin"), 20) << name;  // the test can tell
   }
 }
 

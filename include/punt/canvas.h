@@ -9,12 +9,21 @@
 
 namespace punt {
 
+/// The most probable token of a row.
+struct Prediction {
+  Token token = 0;
+  double prob = 0;
+};
+
 /// History of one position. Positions of the prompt keep the defaults.
 struct PositionHistory {
   int commit_step = -1;          // step of the last commit, -1 if masked or prompt
   double commit_confidence = 0;  // confidence and probability of the token at that commit
   double commit_prob = 0;
-  std::vector<double> divergences;  // KL(p_now || p_prev) of the last steps, newest last (planners ask for it)
+  // Of the last steps, newest last, this one's included; only as many as the planner asks for.
+  std::vector<double> divergences;      // KL(p_now || p_prev)
+  std::vector<double> drifts;           // JS(p_now, p_prev)
+  std::vector<Prediction> predictions;  // what the row said; stays when the position is masked again
 };
 
 /// Not thread-safe; copying is cheap enough for tests and enumeration.
@@ -52,8 +61,10 @@ class Canvas {
   /// The position must be generated and not masked: std::logic_error otherwise.
   void Remask(Position position);
 
-  /// Appends to the position's divergence history, keeping the newest `keep`.
+  /// Append to the position's history, keeping the newest `keep`.
   void RecordDivergence(Position position, double divergence, int keep);
+  void RecordDrift(Position position, double drift, int keep);
+  void RecordPrediction(Position position, const Prediction& prediction, int keep);
 
  private:
   std::vector<Token> tokens_;

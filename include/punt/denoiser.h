@@ -77,6 +77,16 @@ class Pass {
 /// another session, and must not outlive theirs.
 using PassRef = std::shared_ptr<const Pass>;
 
+/// Layers of a network, named by their share of its depth, which means the same in networks of any size: of n layers,
+/// numbered from 0, those from floor(begin n) to ceil(end n) - 1, at least one. {0, 1}: all; {0.7, 1}: the last three
+/// tenths; {1, 1}: the last alone.
+struct LayerRange {
+  double begin = 0;
+  double end = 1;
+
+  friend bool operator==(const LayerRange&, const LayerRange&) = default;
+};
+
 /// One forward pass of one sequence. The spans need to live only during the call.
 struct Query {
   std::span<const Token> canvas;   // L tokens, 1 <= L <= max_length
@@ -87,7 +97,8 @@ struct Query {
   // Positions to be looked at as if their own token were hidden from the row that predicts them, and from it
   // alone: extra rows L, L + 1, ... in this order. Needs has_shadow_rows.
   std::span<const Position> shadows = {};
-  bool keep_attention = false;  // the pass can answer Attention; needs has_attention_maps
+  // The ranges for which the pass can answer Attention; needs has_attention_maps. Only their layers cost anything.
+  std::span<const LayerRange> attention = {};
 
   // Caches. A pass that keeps its states can be named in `states` of later ones over canvases of that length. There the
   // positions of `stale` are not computed again but seen as they were, ignorant of what was revealed since: an
@@ -133,9 +144,10 @@ struct TokenProbRequest {
 };
 
 /// Reads attention, out is [L x L]: the weight of each key (column) for each query (row), averaged over heads and
-/// layers. Rows sum to 1 (less where shadows took part).
+/// over the layers of a range that the query named. Rows sum to 1 (less where shadows took part).
 struct AttentionRequest {
   const Pass* pass = nullptr;
+  LayerRange layers = {};
   std::span<float> out;
 };
 

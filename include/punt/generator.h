@@ -23,7 +23,8 @@ namespace punt {
 ///   kNone          nothing
 ///   kDeprioritise  their positions come last
 ///   kForbid        they cannot be proposed (needs a session with these tokens banned: see BannedTokens)
-enum class EosPolicy { kNone, kDeprioritise, kForbid };
+///   kAnneal        they count as improbable at first, less and less so (src/generate/eos_anneal.cc)
+enum class EosPolicy { kNone, kDeprioritise, kForbid, kAnneal };
 
 std::string_view Name(EosPolicy policy);
 EosPolicy ParseEosPolicy(std::string_view name);

@@ -44,6 +44,16 @@ class Probe {
 
   /// Entropy in nats of the rows of `test`.
   virtual std::vector<double> Entropies(const PassRef& test, std::span<const Position> rows) = 0;
+
+  /// What the next step would be shown if it began from `test`: proposals at `rows`, drawn and scored with the next
+  /// step's random numbers, highest confidence first.
+  virtual std::vector<Proposal> Foresee(const PassRef& test, std::span<const Position> rows) = 0;
+};
+
+/// Attention of the base pass, averaged over some layers.
+struct AttentionMap {
+  LayerRange layers;
+  std::span<const float> weights;  // [L x L], see AttentionRequest
 };
 
 /// How probable the token at a filled position is in the position's shadow row.
@@ -69,10 +79,13 @@ struct StepView {
   std::span<const Proposal> proposals;  // masked positions of the scope, highest confidence first, ties: lower position
   std::span<const Proposal> revealed;   // filled ones, ascending position; only if needs().revealed_rows
   std::span<const ShadowProb> shadows;  // filled positions, ascending; only if needs().shadow_rows
-  std::span<const float> attention;     // [L x L], see AttentionRequest; only if needs().attention_maps
-  StreamKey key;                        // with Purpose::kPlan for the planner's own draws
+  std::span<const AttentionMap> attention;  // one for each of needs().attention
+  StreamKey key;                            // with Purpose::kPlan for the planner's own draws
   Probe& probe;
   std::span<const PastStep> past = {};  // all steps of the run so far; only if needs().past_steps
+
+  /// [L x L], of layers that needs() names.
+  std::span<const float> Attention(const LayerRange& layers) const;
 
   /// Share of the scope that is committed already, 0..1.
   double fraction() const {
@@ -99,12 +112,20 @@ struct Plan {
 
 /// What the loop must provide for a planner.
 struct PlannerNeeds {
-  bool revealed_rows = false;  // proposals for positions already filled
-  int divergence_history = 0;  // inter-step divergences to keep per position
-  bool shadow_rows = false;    // what the model thinks of tokens that are there already
-  bool attention_maps = false;
-  bool past_steps = false;  // what earlier steps cost and brought
+  bool revealed_rows = false;              // proposals for positions already filled
+  int divergence_history = 0;              // inter-step divergences KL to keep per position
+  int drift_history = 0;                   // inter-step divergences JS to keep per position
+  int prediction_history = 0;              // most probable tokens to keep per position
+  bool shadow_rows = false;                // what the model thinks of tokens that are there already
+  std::vector<LayerRange> attention = {};  // layers whose attention maps are wanted, no repeats
+  bool past_steps = false;                 // what earlier steps cost and brought
+  bool tests = false;                      // runs test passes
+
+  friend bool operator==(const PlannerNeeds&, const PlannerNeeds&) = default;
 };
+
+/// What two planners need together.
+PlannerNeeds Union(const PlannerNeeds& a, const PlannerNeeds& b);
 
 class Planner {
  public:
@@ -122,6 +143,7 @@ struct PlannerRow {
   bool is_scheduled = false;   // may leave the canvas as it is in a step, and ends on its own clock
   bool remasks = false;        // may take commits back
   bool needs_network = false;  // looks inside a network: exact toy models cannot serve it
+  bool foresees = false;       // draws proposals of later steps: the law of its output cannot be enumerated
 };
 
 /// All planners, in the order of the documentation.

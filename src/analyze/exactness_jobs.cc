@@ -82,12 +82,19 @@ void AddOthers(std::vector<Configuration>& out, bool quick) {
   AddGrid(out, "p2", "p2:steps={}", "margin", Thinned({16, 64, 256}, quick));
   AddGrid(out, "p2", "p2:eta=0,steps={}", "margin", Thinned({16, 64, 256}, quick));
   AddGrid(out, "wino", "wino:tau={}", "token-prob", Thinned({0.4, 0.6, 0.8}, quick));
+  AddGrid(out, "frechet", "frechet:delta={}", "token-prob", Thinned({0, 0.25, 0.5}, quick));
+  AddGrid(out, "less", "less:drift_threshold={}", "token-prob", Thinned({0.01, 0.04, 0.16}, quick));
+  AddGrid(out, "saber", "saber:n={}", "token-prob", Thinned({2, 8, 32}, quick));
 }
 
 void AddCombinations(std::vector<Configuration>& out) {
   for (const char* planner : {"top-k:k=8", "entropy-bound:gamma=1", "punt:epsilon=0.04,fallback=false"}) {
     out.push_back({"spacing", fmt::format("spacing:planner=({}),gap=8", planner), "margin"});
   }
+  out.push_back({"upstream", "upstream", "token-prob"});
+  out.push_back({"upstream", "upstream:of=(punt:epsilon=0.04,fallback=false),floor=0", "margin"});
+  out.push_back({"freedave", "freedave", "margin"});
+  out.push_back({"freedave", "freedave:of=(top-k:k=4)", "margin"});
   for (const char* parts :
        {"first=(top-k:k=2),then=(punt:fallback=false),at=0.3", "first=(random:k=8),then=(punt:fallback=false),at=0.3",
         "first=(random:k=16),then=(punt:epsilon=0.01,fallback=false),at=0.5",
@@ -125,6 +132,10 @@ std::vector<Configuration> OtherLawConfigurations() {
           {"remdm", "remdm:steps=4", "margin"},
           {"p2", "p2:steps=3", "margin"},
           {"wino", "wino", "token-prob"},
+          {"frechet", "frechet", "token-prob"},
+          {"less", "less", "token-prob"},
+          {"saber", "saber", "token-prob"},
+          {"upstream", "upstream", "token-prob"},
           {"spacing", "spacing:planner=(top-k:k=3),gap=2", "margin"},
           {"hybrid", "hybrid:first=(top-k:k=1),then=(punt:epsilon=0.04,fallback=false),at=0.4", "margin"}};
 }

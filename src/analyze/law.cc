@@ -68,16 +68,12 @@ class ForcingProposer : public Proposer {
 
   std::vector<Proposal> Propose(DenoiserSession& session, const PassRef& pass, std::span<const Position> rows,
                                 const StreamKey& key) const override {
-    if (rows_.empty()) ReadRows(session, pass, rows, key);
-    std::vector<Proposal> proposals;
-    for (const Row& row : rows_) {
-      Proposal proposal = row.proposal;
-      proposal.token = row.support[row.choice];
-      const auto token = static_cast<std::size_t>(proposal.token);
-      proposal.token_prob = options_.score_on == ScoreOn::kTempered ? row.law[token] : row.plain[token];
-      proposals.push_back(proposal);
+    if (rows_.empty()) {
+      rows_ = ReadRows(session, pass, rows, key);
+      pass_ = pass;
     }
-    return proposals;
+    const bool is_base = std::ranges::equal(pass->canvas(), pass_->canvas());
+    return is_base ? Proposals(rows_) : Certain(ReadRows(session, pass, rows, key));
   }
 
  private:
@@ -89,9 +85,30 @@ class ForcingProposer : public Proposer {
     std::size_t choice = 0;
   };
 
-  void ReadRows(DenoiserSession& session, const PassRef& pass, std::span<const Position> rows,
-                const StreamKey& key) const {
-    pass_ = pass;
+  std::vector<Proposal> Proposals(const std::vector<Row>& rows) const {
+    std::vector<Proposal> proposals;
+    for (const Row& row : rows) {
+      Proposal proposal = row.proposal;
+      proposal.token = row.support[row.choice];
+      const auto token = static_cast<std::size_t>(proposal.token);
+      proposal.token_prob = options_.score_on == ScoreOn::kTempered ? row.law[token] : row.plain[token];
+      proposals.push_back(proposal);
+    }
+    return proposals;
+  }
+
+  /// Of a pass that is not the step's base. What is drawn from it the next step draws again, so it cannot be summed
+  /// over here.
+  std::vector<Proposal> Certain(const std::vector<Row>& rows) const {
+    for (const Row& row : rows) {
+      if (row.support.size() > 1) BadInput("the law of a planner that foresees proposals cannot be enumerated");
+    }
+    return Proposals(rows);
+  }
+
+  std::vector<Row> ReadRows(DenoiserSession& session, const PassRef& pass, std::span<const Position> rows,
+                            const StreamKey& key) const {
+    std::vector<Row> all;
     std::vector<Proposal> proposals(rows.size());
     const ProposalRequest draw{.pass = pass.get(), .rows = rows, .options = &options_, .key = key, .out = proposals};
     session.Propose({&draw, 1});
@@ -109,8 +126,9 @@ class ForcingProposer : public Proposer {
         if (row.law[v] > 0) row.support.push_back(static_cast<Token>(v));
       }
       Check(!row.support.empty(), "a proposal law without support");
-      rows_.push_back(std::move(row));
+      all.push_back(std::move(row));
     }
+    return all;
   }
 
   ProposalOptions options_;
@@ -156,8 +174,14 @@ StateKey KeyOf(const RunState& state, bool remember_commits) {
       key.history.insert(key.history.end(),
                          {static_cast<double>(history.commit_step), history.commit_confidence, history.commit_prob});
     }
-    key.history.push_back(static_cast<double>(history.divergences.size()));
-    key.history.insert(key.history.end(), history.divergences.begin(), history.divergences.end());
+    for (const std::vector<double>* moved : {&history.divergences, &history.drifts}) {
+      key.history.push_back(static_cast<double>(moved->size()));
+      key.history.insert(key.history.end(), moved->begin(), moved->end());
+    }
+    key.history.push_back(static_cast<double>(history.predictions.size()));
+    for (const Prediction& prediction : history.predictions) {
+      key.history.insert(key.history.end(), {static_cast<double>(prediction.token), prediction.prob});
+    }
   }
   for (const PastStep& step : state.past) {
     key.past.insert(key.past.end(), {step.committed, step.tests, static_cast<int>(step.serves_next_step)});

@@ -58,10 +58,21 @@ TEST(Law, WithoutChanceItIsTheRunItself) {
   }
 }
 
+TEST(Law, PlannersThatForeseeAreRefused) {
+  const Model model = OpenModel("toy:joint,length=4,vocab=2,seed=6");
+  int refused = 0;
+  for (const PlannerRow& row : Planners()) {
+    if (!row.foresees) continue;
+    EXPECT_THROW(LawOf(model, row.name), Error) << row.name;
+    ++refused;
+  }
+  EXPECT_GT(refused, 0);
+}
+
 TEST(Law, SumsToOneForEveryPlanner) {
   const Model model = OpenModel("toy:joint,length=4,vocab=2,seed=6");
   for (const PlannerRow& row : Planners()) {
-    if (row.needs_network) continue;
+    if (row.needs_network || row.foresees) continue;
     // Schedules of hundreds of steps are shortened; what is remembered per state makes them no different.
     const bool has_steps =
         std::any_of(row.params.begin(), row.params.end(), [](const ParamRow& p) { return p.key == "steps"; });

@@ -64,7 +64,8 @@ void EvalFlags::AddTo(CLI::App& command) {
   AddInteger(command, "--length", length, 1, kInt, "Positions to generate; default: the task's");
   AddInteger(command, "--window", window, 0, kInt, "Fill blocks of so many positions left to right (0: one)");
   AddCache(command, cache);
-  command.add_option("--eos", eos, "End-of-sequence tokens: none, deprioritise or forbid")->capture_default_str();
+  command.add_option("--eos", eos, "End-of-sequence tokens: none, deprioritise, forbid or anneal")
+      ->capture_default_str();
   command.add_option("--data", data, "The task's data file (see punt list tasks)");
   command.add_option("--shots", shots, "Worked examples for prompts, in the format of the task's data");
   command.add_option("--judge", judge, "Autoregressive GGUF model that judges texts; default: the bundled one");

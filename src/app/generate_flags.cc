@@ -48,7 +48,8 @@ void AddSampling(GenerateFlags& flags, CLI::App& command) {
   flags.proposal.AddTo(command);
   AddInteger(command, "--window", flags.window, 0, kInt, "Fill blocks of so many positions left to right (0: one)");
   AddCache(command, flags.cache);
-  command.add_option("--eos", flags.eos, "End-of-sequence tokens: none, deprioritise or forbid")->capture_default_str();
+  command.add_option("--eos", flags.eos, "End-of-sequence tokens: none, deprioritise, forbid or anneal")
+      ->capture_default_str();
   AddReal(command, "--guidance", flags.guidance, 0, 1e6, "Classifier-free guidance: twice the passes (0: none)");
   command.add_flag("--freeze-mask-ratio", flags.freeze_mask_ratio,
                    "Test passes keep their base's mask ratio (ESM-2's token dropout)");

@@ -130,7 +130,8 @@ void StudyFlags::AddTo(CLI::App& command) {
   grid.AddTo(command);
   command.add_option("--score", score, "Confidence score (see punt list scores); default: the model's own");
   proposal.AddTo(command);
-  command.add_option("--eos", eos, "End-of-sequence tokens: none, deprioritise or forbid")->capture_default_str();
+  command.add_option("--eos", eos, "End-of-sequence tokens: none, deprioritise, forbid or anneal")
+      ->capture_default_str();
   AddInteger(command, "--window", window, 0, kInt, "Fill blocks of so many positions left to right (0: one)");
   length_option = AddInteger(command, "--length", length, 1, kInt,
                              "Positions to generate; default: 128, or all that a small model takes");

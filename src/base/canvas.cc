@@ -1,8 +1,19 @@
 #include "punt/canvas.h"
 
+#include <utility>
+
 #include "base/check.h"
 
 namespace punt {
+namespace {
+
+template <typename T>
+void Append(std::vector<T>& recent, const T& newest, int keep) {
+  recent.push_back(newest);
+  if (recent.size() > static_cast<std::size_t>(keep)) recent.erase(recent.begin());
+}
+
+}  // namespace
 
 Canvas::Canvas(std::vector<Token> tokens, Token mask_token, int vocab_size)
     : tokens_(std::move(tokens)), mask_token_(mask_token), vocab_size_(vocab_size) {
@@ -47,14 +58,20 @@ void Canvas::Remask(Position position) {
   Check(is_generated_[index], "a remask of the prompt");
   Check(!is_masked(position), "a remask of a masked position");
   tokens_[index] = mask_token_;
-  history_[index] = {};
+  history_[index] = {.divergences = {}, .drifts = {}, .predictions = std::move(history_[index].predictions)};
   ++masked_count_;
 }
 
 void Canvas::RecordDivergence(Position position, double divergence, int keep) {
-  std::vector<double>& recent = history_[static_cast<std::size_t>(position)].divergences;
-  recent.push_back(divergence);
-  if (recent.size() > static_cast<std::size_t>(keep)) recent.erase(recent.begin());
+  Append(history_[static_cast<std::size_t>(position)].divergences, divergence, keep);
+}
+
+void Canvas::RecordDrift(Position position, double drift, int keep) {
+  Append(history_[static_cast<std::size_t>(position)].drifts, drift, keep);
+}
+
+void Canvas::RecordPrediction(Position position, const Prediction& prediction, int keep) {
+  Append(history_[static_cast<std::size_t>(position)].predictions, prediction, keep);
 }
 
 }  // namespace punt

@@ -37,7 +37,10 @@ std::vector<PassRef> DenoiserSession::Forward(std::span<const Query> queries) {
     CheckRows(query.stale, length);
     CheckRows(query.rows, length + query.shadows.size());
     if (!query.shadows.empty() && !info_.has_shadow_rows) BadInput("{} has no shadow rows", info_.name);
-    if (query.keep_attention && !info_.has_attention_maps) BadInput("{} has no attention maps", info_.name);
+    if (!query.attention.empty() && !info_.has_attention_maps) BadInput("{} has no attention maps", info_.name);
+    for (const LayerRange& range : query.attention) {
+      Check(0 <= range.begin && range.begin <= range.end && range.end <= 1, "a range of layers within 0..1");
+    }
   }
   if (queries.empty()) return {};
   std::vector<PassRef> passes = DoForward(queries);

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "base/check.h"
@@ -77,7 +78,7 @@ class NeuralSession : public DenoiserSession {
   std::vector<PassRef> DoForward(std::span<const Query> queries) override {
     std::vector<std::shared_ptr<NeuralPass>> passes;
     std::vector<Input> inputs;  // of the queries, each followed by its unconditional twin under guidance
-    bool keeps_attention = false;
+    std::set<int> asked_layers;
     for (const Query& query : queries) {
       auto& pass = passes.emplace_back(std::make_shared<NeuralPass>(query, ledger_));
       inputs.push_back(MakeInput(query, *pass));
@@ -86,7 +87,10 @@ class NeuralSession : public DenoiserSession {
       BringStates(query, *pass, own);
       pass->CountRows(own.front().computed.empty() ? own.front().tokens.size() : own.front().computed.size(),
                       own.size());
-      keeps_attention |= query.keep_attention;
+      for (const LayerRange& range : query.attention) {
+        const auto [first, end] = LayersOf(range);
+        for (int layer = first; layer < end; ++layer) asked_layers.insert(layer);
+      }
     }
     std::vector<Sequence> sequences;
     for (const Input& input : inputs) {
@@ -99,8 +103,8 @@ class NeuralSession : public DenoiserSession {
                            .stores = input.stores});
     }
     std::vector<AttentionProbabilities> attention;
-    const std::vector<int> layers = keeps_attention ? AllLayers() : std::vector<int>{};
-    const std::vector<float> hidden = runner_.Hidden(sequences, layers, keeps_attention ? &attention : nullptr);
+    const std::vector<int> layers(asked_layers.begin(), asked_layers.end());
+    const std::vector<float> hidden = runner_.Hidden(sequences, layers, layers.empty() ? nullptr : &attention);
 
     auto next = hidden.begin();
     const auto take = [&](std::size_t rows) {
@@ -111,10 +115,14 @@ class NeuralSession : public DenoiserSession {
     for (std::size_t i = 0; i < queries.size(); ++i) {
       passes[i]->hidden = take(passes[i]->rows().size());
       if (is_guided()) passes[i]->unconditional = take(passes[i]->rows().size());
-      if (!queries[i].keep_attention) continue;
-      const std::size_t first = i * static_cast<std::size_t>(PassesPerQuery()) * layers.size();
-      passes[i]->attention =
-          MeanAttention(std::span(attention).subspan(first, layers.size()), queries[i].canvas.size());
+      for (const LayerRange& range : queries[i].attention) {
+        const auto [first, end] = LayersOf(range);
+        const auto place = std::lower_bound(layers.begin(), layers.end(), first) - layers.begin();
+        const std::size_t own = i * static_cast<std::size_t>(PassesPerQuery()) * layers.size();
+        const auto maps =
+            std::span(attention).subspan(own + static_cast<std::size_t>(place), static_cast<std::size_t>(end - first));
+        passes[i]->attention.emplace_back(range, MeanAttention(maps, queries[i].canvas.size()));
+      }
     }
     return {passes.begin(), passes.end()};
   }
@@ -140,9 +148,11 @@ class NeuralSession : public DenoiserSession {
 
   void DoAttention(std::span<const AttentionRequest> requests) override {
     for (const AttentionRequest& request : requests) {
-      const NeuralPass& pass = Own(request.pass);
-      Check(!pass.attention.empty(), "a pass that was not asked to keep its attention");
-      std::copy(pass.attention.begin(), pass.attention.end(), request.out.begin());
+      const auto& kept = Own(request.pass).attention;
+      const auto map =
+          std::find_if(kept.begin(), kept.end(), [&](const auto& entry) { return entry.first == request.layers; });
+      Check(map != kept.end(), "attention of layers that the pass was not asked to keep");
+      std::copy(map->second.begin(), map->second.end(), request.out.begin());
     }
   }
 
@@ -193,7 +203,7 @@ class NeuralSession : public DenoiserSession {
 
   /// What a query computes, reuses and leaves behind. `inputs` are its sequence and, under guidance, the twin.
   void BringStates(const Query& query, const NeuralPass& pass, std::span<Input> inputs) {
-    if (!query.shadows.empty() || query.keep_attention || query.rows.empty()) return;
+    if (!query.shadows.empty() || !query.attention.empty() || query.rows.empty()) return;
     const NeuralPass* before = query.states == nullptr ? nullptr : &Own(query.states);
     const bool has_states = before != nullptr && before->states.front() != nullptr;
     if (has_states) Check(before->canvas().size() == query.canvas.size(), "states of a canvas of another length");
@@ -231,10 +241,13 @@ class NeuralSession : public DenoiserSession {
     return input;
   }
 
-  std::vector<int> AllLayers() const {
-    std::vector<int> layers(static_cast<std::size_t>(network_.hyper().layers));
-    for (std::size_t i = 0; i < layers.size(); ++i) layers[i] = static_cast<int>(i);
-    return layers;
+  /// The first layer of a range and the one behind its last. A share that names a layer exactly must not lose it to
+  /// rounding.
+  std::pair<int, int> LayersOf(const LayerRange& range) const {
+    const auto layers = static_cast<double>(network_.hyper().layers);
+    const double first = std::min(std::floor(range.begin * layers + 1e-9), layers - 1);
+    const double end = std::max(std::ceil(range.end * layers - 1e-9), first + 1);
+    return {static_cast<int>(first), static_cast<int>(end)};
   }
 
   static std::vector<float> MeanAttention(std::span<const AttentionProbabilities> layers, std::size_t length) {

@@ -79,7 +79,7 @@ class NeuralPass : public Pass {
 
   std::vector<float> hidden;         // [rows x D]
   std::vector<float> unconditional;  // the same with the prompt masked; empty without guidance
-  std::vector<float> attention;      // [L x L] or empty
+  std::vector<std::pair<LayerRange, std::vector<float>>> attention;  // the ranges asked, [L x L] each
   double mask_ratio = 0;
   // Of the sequence and of its unconditional twin, if kept. A later pass may take them over.
   using States = std::array<std::shared_ptr<const KeyValues>, 2>;

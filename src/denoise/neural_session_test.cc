@@ -1,4 +1,4 @@
-// What only networks have: guidance, frozen mask ratios, shadows, attention; and what they count and refuse.
+// What only networks have: guidance, frozen mask ratios, shadows; and what they count and refuse.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,12 +10,6 @@
 
 namespace punt {
 namespace {
-
-/// One base pass over `canvas`, all rows asked.
-PassRef RunOnce(DenoiserSession& session, const std::vector<Token>& canvas, std::span<const Position> rows) {
-  const Query query{.canvas = canvas, .rows = rows};
-  return session.Forward({&query, 1}).front();
-}
 
 std::vector<double> RowsOf(const NeuralDenoiser& denoiser, const SessionOptions& options,
                            const std::vector<Token>& canvas) {
@@ -220,78 +214,6 @@ TEST(NeuralSession, ShiftedModelsHaveNoShadows) {
   EXPECT_THROW(session->Forward({&query, 1}), Error);
 }
 
-// ---- attention
-
-/// A row of 40 probabilities, each a mean over at most 12 maps, sums to one but for roundings of floats.
-constexpr double kMapSum = SumBound(40 + 12 + 8);
-
-TEST(NeuralSession, AttentionIsTheMeanOfHeadsAndLayers) {
-  for (const char* folder : {"llada", "dream", "llada2_moe", "esm2", "bert"}) {
-    const GoldenDenoiser golden(folder);
-    const std::vector<Token> canvas = RandomCanvas(golden->info(), 40, 0.5);
-    const std::vector<Token> other = RandomCanvas(golden->info(), 9, 0.5);
-    const std::vector<Position> rows = {3, 8};
-    const auto session = golden->NewSession({});
-    const std::vector<PassRef> passes = session->Forward(
-        std::vector<Query>{{.canvas = other, .rows = rows}, {.canvas = canvas, .rows = rows, .keep_attention = true}});
-    std::vector<float> attention(40 * 40);
-    const AttentionRequest request{.pass = passes[1].get(), .out = attention};
-    session->Attention({&request, 1});
-
-    std::vector<int> layers(static_cast<std::size_t>(golden->network().hyper().layers));
-    std::iota(layers.begin(), layers.end(), 0);
-    NetworkRunner runner(golden->network(), {});
-    const Sequence sequence{.tokens = canvas, .rows = rows};
-    std::vector<AttentionProbabilities> maps;
-    runner.Hidden({&sequence, 1}, layers, &maps);
-    ASSERT_EQ(maps.size(), layers.size());
-    const double bound = AttentionMapBound(folder, canvas);
-    for (std::size_t q = 0; q < 40; ++q) {
-      double sum = 0;
-      for (std::size_t k = 0; k < 40; ++k) {
-        double mean = 0;
-        for (const AttentionProbabilities& map : maps) {
-          for (std::size_t h = 0; h < 4; ++h) mean += map.values[(h * 40 + q) * 40 + k];
-        }
-        mean /= 4.0 * static_cast<double>(maps.size());
-        EXPECT_NEAR(attention[q * 40 + k], mean, bound);
-        EXPECT_GE(attention[q * 40 + k], 0.0f);
-        sum += attention[q * 40 + k];
-      }
-      EXPECT_NEAR(sum, 1, kMapSum) << folder << " row " << q;
-    }
-    // The rows are those of a pass that keeps none.
-    const auto plain = golden->NewSession({});
-    EXPECT_LE(LargestGap(DenseRows(*session, passes[1], rows), DenseRows(*plain, RunOnce(*plain, canvas, rows), rows)),
-              RowBound(folder, 40));
-
-    std::vector<float> none(9 * 9);
-    const AttentionRequest unkept{.pass = passes[0].get(), .out = none};
-    EXPECT_THROW(session->Attention({&unkept, 1}), std::logic_error);
-  }
-}
-
-TEST(NeuralSession, GuidanceAndShadowsLeaveAttentionAlone) {
-  const GoldenDenoiser llada("llada");
-  const std::vector<Token> canvas = RandomCanvas(llada->info(), 20, 0.5);
-  const std::vector<Position> rows = {2, 3};
-  const std::vector<Position> shadows = {4, 9, 11};
-  const auto attention = [&](const SessionOptions& options, std::span<const Position> shadowed) {
-    const auto session = llada->NewSession(options);
-    const Query query{.canvas = canvas, .rows = rows, .shadows = shadowed, .keep_attention = true};
-    const std::vector<PassRef> passes = session->Forward(std::vector<Query>{query, query});
-    std::vector<float> out(20 * 20);
-    const AttentionRequest request{.pass = passes[1].get(), .out = out};
-    session->Attention({&request, 1});
-    return out;
-  };
-  const std::vector<float> plain = attention({}, {});
-  const double bound = AttentionMapBound("llada", canvas);
-  EXPECT_LE(LargestDifference(attention({.guidance = 1, .prompt = {0, 1, 2}}, {}), plain), bound);
-  EXPECT_LE(LargestDifference(attention({}, shadows), plain), bound);
-  EXPECT_LE(LargestDifference(attention({.guidance = 1, .prompt = {0, 1, 2}}, shadows), plain), bound);
-}
-
 // ---- queries of all kinds
 
 TEST(NeuralSession, QueriesThatAskForNoRows) {
@@ -308,7 +230,7 @@ TEST(NeuralSession, QueriesThatAskForNoRows) {
     const std::vector<PassRef> passes = session->Forward(std::vector<Query>{empty, full, empty, empty, full});
     EXPECT_LE(LargestGap(DenseRows(*session, passes[1], rows), expected), bound) << folder;
     EXPECT_LE(LargestGap(DenseRows(*session, passes[4], rows), expected), bound) << folder;
-    const Query map{.canvas = canvas, .rows = {}, .keep_attention = true};
+    const Query map{.canvas = canvas, .rows = {}, .attention = kAllLayers};
     const PassRef pass = session->Forward({&map, 1}).front();
     std::vector<float> attention(40 * 40);
     const AttentionRequest request{.pass = pass.get(), .out = attention};

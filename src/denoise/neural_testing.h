@@ -97,6 +97,17 @@ inline double RowBound(const std::string& folder, std::size_t length = 90) {
   return 2 * BoundsOf(folder, static_cast<double>(length), read).Twice();
 }
 
+/// One base pass over `canvas`, all rows asked.
+inline PassRef RunOnce(DenoiserSession& session, const std::vector<Token>& canvas, std::span<const Position> rows) {
+  const Query query{.canvas = canvas, .rows = rows};
+  return session.Forward({&query, 1}).front();
+}
+
+/// A row of 40 probabilities, each a mean over at most 12 maps, sums to one but for roundings of floats.
+inline constexpr double kMapSum = SumBound(40 + 12 + 8);
+
+inline constexpr LayerRange kAllLayers[] = {{0, 1}};
+
 /// The same of attention, mean over heads and layers.
 inline double AttentionMapBound(const std::string& folder, const std::vector<Token>& canvas) {
   const auto read = [&](const Network& network) {

@@ -15,7 +15,10 @@ namespace {
 /// An entropy bound adds up entropies; a threshold is one of the proposed token's probability.
 std::string OwnScore(std::string_view planner) {
   if (planner == "entropy-bound") return "neg-entropy";
-  if (planner == "threshold" || planner == "factor" || planner == "klass") return "token-prob";
+  for (std::string_view name :
+       {"threshold", "factor", "frechet", "klass", "less", "saber", "dapd", "clad", "upstream"}) {
+    if (planner == name) return "token-prob";
+  }
   return "";
 }
 
@@ -93,8 +96,8 @@ std::vector<GridEntry> WithOwnScores(std::vector<GridEntry> grid) {
 
 std::vector<GridEntry> Baselines() { return WithOwnScores(TextGrid("punt:epsilon={}")); }
 
-/// Planners that need what a network alone has (dawn) or a model whose rows are not shifted (wino) are not among them:
-/// the list must run on every model.
+/// Planners that need what a network alone has (dawn, dapd, clad, adas) or a model whose rows are not shifted (wino)
+/// are not among them: the list must run on every model.
 std::vector<GridEntry> Every() {
   std::vector<GridEntry> grid = {{"left-to-right", "left-to-right"}};
   Add(grid, "random:k={}", {1, 4});
@@ -104,9 +107,14 @@ std::vector<GridEntry> Every() {
   Add(grid, "dilated:log_window={}", {3, 5, 7});
   Add(grid, "threshold:tau={}", {0.7, 0.9, 0.99});
   Add(grid, "factor:f={}", {0.5, 1});
+  Add(grid, "frechet:delta={}", {0.02, 0.25});
+  Add(grid, "upstream:beta={}", {4});
   Add(grid, "timestep:steps={}", {16, 64});
   Add(grid, "halton:steps={}", {16, 64});
   Add(grid, "klass:kl_threshold={}", {0.01});
+  Add(grid, "less:drift_threshold={}", {0.04});
+  Add(grid, "saber:n={}", {2});
+  Add(grid, "freedave:draft={}", {4});
   Add(grid, "info-gain:k={}", {4});
   Add(grid, "remdm:steps={}", {64});
   Add(grid, "p2:steps={}", {64});

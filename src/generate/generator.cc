@@ -96,16 +96,18 @@ std::string_view Name(EosPolicy policy) {
       return "deprioritise";
     case EosPolicy::kForbid:
       return "forbid";
+    case EosPolicy::kAnneal:
+      return "anneal";
   }
   throw std::logic_error("EosPolicy");
 }
 
 EosPolicy ParseEosPolicy(std::string_view name) {
-  for (EosPolicy policy : {EosPolicy::kNone, EosPolicy::kDeprioritise, EosPolicy::kForbid}) {
+  for (EosPolicy policy : {EosPolicy::kNone, EosPolicy::kDeprioritise, EosPolicy::kForbid, EosPolicy::kAnneal}) {
     if (name == Name(policy)) return policy;
   }
-  constexpr std::string_view kNames[] = {"none", "deprioritise", "forbid"};
-  BadInput("unknown EOS policy '{}'{}; valid: none, deprioritise, forbid", name, DidYouMean(name, kNames));
+  constexpr std::string_view kNames[] = {"none", "deprioritise", "forbid", "anneal"};
+  BadInput("unknown EOS policy '{}'{}; valid: none, deprioritise, forbid, anneal", name, DidYouMean(name, kNames));
 }
 
 std::vector<Token> BannedTokens(EosPolicy policy, const DenoiserInfo& info) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "generate/eos_anneal.h"
 #include "punt/error.h"
 #include "punt/model.h"
 
@@ -173,6 +174,39 @@ TEST(Generator, EosPolicies) {
   EXPECT_TRUE(eos_with_none);
 }
 
+// Which tokens are proposed stays; where they are EOS, confidence is less, by less and less.
+TEST(Generator, AnnealingLowersTheConfidenceOfEos) {
+  int lowered = 0;
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    std::vector<std::vector<StepEvent>> steps;
+    for (EosPolicy policy : {EosPolicy::kNone, EosPolicy::kAnneal}) {
+      ToyRun run("toy:product,length=16,vocab=4,seed=2,eos=1");
+      Recipe recipe = run.Make("left-to-right", seed);
+      recipe.score = MakeScore("token-prob");
+      recipe.eos = policy;
+      run.Go(run.Masked(16), recipe);
+      steps.push_back(run.recorder.All<StepEvent>());
+    }
+    ASSERT_EQ(steps[0].size(), steps[1].size());
+    for (std::size_t i = 0; i < steps[0].size(); ++i) {
+      const StepEvent& plain = steps[0][i];
+      const StepEvent& annealed = steps[1][i];
+      const double divisor = EosDivisor(1 - static_cast<double>(plain.positions.size()) / 16);
+      for (std::size_t j = 0; j < plain.positions.size(); ++j) {
+        const auto found = std::find(annealed.positions.begin(), annealed.positions.end(), plain.positions[j]);
+        ASSERT_NE(found, annealed.positions.end());
+        const auto place = static_cast<std::size_t>(found - annealed.positions.begin());
+        EXPECT_EQ(annealed.tokens[place], plain.tokens[j]);
+        Proposal proposal{.token_prob = plain.confidence[j]};
+        if (plain.tokens[j] == 1) proposal = WithEosDivided(proposal, divisor, 4);
+        EXPECT_DOUBLE_EQ(annealed.confidence[place], proposal.token_prob);
+        lowered += annealed.confidence[place] < plain.confidence[j] ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(lowered, 20);
+}
+
 TEST(Generator, LimitsAreNeverExceeded) {
   for (std::int64_t limit = 1; limit <= 12; ++limit) {
     ToyRun run("toy:markov,length=32,vocab=5,seed=1,permute=true");
@@ -245,7 +279,7 @@ TEST(Generator, RefusesWhatDoesNotFit) {
 TEST(Generator, RefusesAPlannerWhoseNeedsTheDenoiserCannotMeet) {
   class Needy : public Planner {
     Plan Decide(const StepView&) const override { return {}; }
-    PlannerNeeds needs() const override { return {.attention_maps = true}; }
+    PlannerNeeds needs() const override { return {.attention = {{}}}; }
   };
   ToyRun run("toy:markov,length=8,vocab=5,seed=1");
   Recipe recipe = run.Make("punt");

@@ -21,7 +21,7 @@ std::optional<Misfit> FindMisfit(const Recipe& recipe, const Canvas& canvas, con
                                         to_generate)};
   }
   const PlannerNeeds needs = recipe.planner->needs();
-  if (needs.attention_maps && !info.has_attention_maps) {
+  if (!needs.attention.empty() && !info.has_attention_maps) {
     return Misfit{"planner", fmt::format("the planner needs attention maps, which {} does not give", info.name)};
   }
   if (needs.shadow_rows && !info.has_shadow_rows) {

@@ -15,6 +15,7 @@
 #include <iterator>
 
 #include "base/check.h"
+#include "generate/eos_anneal.h"
 
 namespace punt {
 namespace {
@@ -43,24 +44,53 @@ bool Contains(const std::vector<Position>& sorted, std::span<const Position> asc
   return std::includes(sorted.begin(), sorted.end(), ascending.begin(), ascending.end());
 }
 
+/// Sets confidences, as the recipe's score and EOS policy will have them.
+struct Judge {
+  const Recipe& recipe;
+  const DenoiserInfo& info;
+  std::size_t generated = 0;  // positions of the run
+
+  void SetConfidence(std::vector<Proposal>& proposals, std::span<const Token> canvas, const StreamKey& key) const {
+    const auto masked = static_cast<double>(std::count(canvas.begin(), canvas.end(), info.mask_token));
+    const double divisor = EosDivisor(1 - masked / static_cast<double>(generated));
+    for (Proposal& proposal : proposals) {
+      const bool is_eos = IsEos(info, proposal.token);
+      if (is_eos && recipe.eos == EosPolicy::kAnneal) {
+        proposal = WithEosDivided(proposal, divisor, info.vocab_size - 1);
+      }
+      proposal.confidence = recipe.score->Confidence(proposal, static_cast<int>(canvas.size()), key);
+      if (is_eos && recipe.eos == EosPolicy::kDeprioritise) proposal.confidence = kDeprioritised;
+    }
+  }
+};
+
+/// Best first; ties: lower position.
+void Rank(std::vector<Proposal>& proposals) {
+  std::sort(proposals.begin(), proposals.end(), [](const Proposal& a, const Proposal& b) {
+    return a.confidence != b.confidence ? a.confidence > b.confidence : a.position < b.position;
+  });
+}
+
 /// The planner's window into the model during one step.
 class StepProbe : public Probe {
  public:
-  /// `states`: what test passes may reuse; null: they compute everything.
-  StepProbe(Meter& meter, const CachePolicy& cache, const Canvas& canvas, const PassRef& base, const PassRef& states,
+  /// Test passes may reuse the states of `state`; without, they compute everything.
+  StepProbe(Meter& meter, const Recipe& recipe, const StreamKey& key, const RunState& state, const PassRef& base,
             std::span<const Proposal> proposals)
       : meter_(meter),
-        canvas_(canvas),
+        recipe_(recipe),
+        key_(key),
+        canvas_(state.canvas),
         base_(base),
-        states_(states),
-        asks_spare_(states == nullptr || cache.tests_all_masks),
-        proposal_of_(canvas.tokens().size(), canvas.mask_token()) {
+        states_(state.states),
+        asks_spare_(states_ == nullptr || recipe.cache.tests_all_masks),
+        proposal_of_(canvas_.tokens().size(), canvas_.mask_token()) {
     for (const Proposal& proposal : proposals) {
       proposal_of_[static_cast<std::size_t>(proposal.position)] = proposal.token;
     }
     if (states_ == nullptr) return;
     for (std::size_t i = 0; i < proposal_of_.size(); ++i) {
-      const bool is_fresh = cache.tests_all_masks && proposal_of_[i] != canvas.mask_token();
+      const bool is_fresh = recipe.cache.tests_all_masks && proposal_of_[i] != canvas_.mask_token();
       if (!is_fresh) stale_.push_back(static_cast<Position>(i));
     }
   }
@@ -110,6 +140,15 @@ class StepProbe : public Probe {
     return entropies;
   }
 
+  std::vector<Proposal> Foresee(const PassRef& test, std::span<const Position> rows) override {
+    const StreamKey next{key_.seed, key_.sample, key_.step + 1};
+    std::vector<Proposal> proposals = recipe_.proposer->Propose(meter_.session(), test, Sorted(rows), next);
+    const Judge judge{recipe_, meter_.session().info(), canvas_.generated().size()};
+    judge.SetConfidence(proposals, test->canvas(), next);
+    Rank(proposals);
+    return proposals;
+  }
+
   int passes() const { return static_cast<int>(runs_.size()); }
 
   /// The rows that a pass of this step promises.
@@ -127,6 +166,8 @@ class StepProbe : public Probe {
   };
 
   Meter& meter_;
+  const Recipe& recipe_;
+  const StreamKey key_;
   const Canvas& canvas_;
   const PassRef& base_;
   const PassRef& states_;
@@ -140,7 +181,7 @@ class StepProbe : public Probe {
 struct BaseRows {
   std::vector<Position> rows;     // ascending
   std::vector<Position> shadows;  // ascending
-  bool attention = false;
+  std::vector<LayerRange> attention;
 };
 
 /// Whether it is time for a base pass that computes everything.
@@ -167,7 +208,7 @@ PassRef Predict(Meter& meter, const CachePolicy& cache, RunState& state, std::sp
                 const BaseRows& asked, bool* was_free) {
   const bool refreshes = MustRefresh(cache, state);
   // A pass that was run as a test has neither shadows nor attention, and reused what is to be refreshed.
-  *was_free = state.next_base != nullptr && asked.shadows.empty() && !asked.attention &&
+  *was_free = state.next_base != nullptr && asked.shadows.empty() && asked.attention.empty() &&
               Contains(state.next_base_rows, asked.rows) && !(cache.reuses_in_base() && refreshes);
   if (*was_free) {
     const std::span<const Token> seen = state.next_base->canvas();
@@ -184,7 +225,7 @@ PassRef Predict(Meter& meter, const CachePolicy& cache, RunState& state, std::sp
                     .rows = rows,
                     .kind = PassKind::kBase,
                     .shadows = asked.shadows,
-                    .keep_attention = asked.attention,
+                    .attention = asked.attention,
                     .keep_states = cache.is_on(),
                     .states = state.states.get(),
                     .stale = stale};
@@ -210,30 +251,46 @@ std::vector<ShadowProb> ReadShadows(Meter& meter, const Canvas& canvas, const Pa
   return read;
 }
 
-std::vector<float> ReadAttention(Meter& meter, const PassRef& base) {
-  std::vector<float> attention(base->canvas().size() * base->canvas().size());
-  const AttentionRequest request{.pass = base.get(), .out = attention};
-  meter.session().Attention({&request, 1});
-  return attention;
-}
-
-void SetConfidence(std::vector<Proposal>& proposals, const Recipe& recipe, const DenoiserInfo& info, int length,
-                   const StreamKey& key) {
-  for (Proposal& proposal : proposals) {
-    proposal.confidence = recipe.score->Confidence(proposal, length, key);
-    if (IsEos(info, proposal.token) && recipe.eos == EosPolicy::kDeprioritise) proposal.confidence = kDeprioritised;
+/// The maps of the base pass, in the order of `ranges`.
+std::vector<std::vector<float>> ReadAttention(Meter& meter, const PassRef& base, std::span<const LayerRange> ranges) {
+  std::vector<std::vector<float>> maps;
+  for (const LayerRange& layers : ranges) {
+    std::vector<float>& map = maps.emplace_back(base->canvas().size() * base->canvas().size());
+    const AttentionRequest request{.pass = base.get(), .layers = layers, .out = map};
+    meter.session().Attention({&request, 1});
   }
+  return maps;
 }
 
-/// KL(p_now || p_before) of the masked positions, for planners that wait until predictions settle.
-void WatchDivergences(Meter& meter, RunState& state, const PassRef& base, std::span<const Position> masked, int keep) {
-  if (state.previous_base == nullptr) return;
-  const DivergenceOptions options{.kind = Divergence::kKlNewBase};
+/// D(p_now, p_before) of the masked positions.
+std::vector<double> Movements(Meter& meter, const RunState& state, const PassRef& base,
+                              std::span<const Position> masked, Divergence kind) {
+  const DivergenceOptions options{.kind = kind};
   std::vector<double> divergences(masked.size());
   const DivergenceRequest request{
       .base = state.previous_base.get(), .fresh = base.get(), .rows = masked, .options = &options, .out = divergences};
   meter.session().Diverge({&request, 1});
-  for (std::size_t i = 0; i < masked.size(); ++i) state.canvas.RecordDivergence(masked[i], divergences[i], keep);
+  return divergences;
+}
+
+bool WatchesRows(const PlannerNeeds& needs) { return needs.divergence_history > 0 || needs.drift_history > 0; }
+
+/// For planners that wait until predictions settle.
+void WatchRows(Meter& meter, RunState& state, const PassRef& base, std::span<const Position> masked,
+               const PlannerNeeds& needs) {
+  if (state.previous_base == nullptr) return;
+  if (needs.divergence_history > 0) {
+    const std::vector<double> moved = Movements(meter, state, base, masked, Divergence::kKlNewBase);
+    for (std::size_t i = 0; i < masked.size(); ++i) {
+      state.canvas.RecordDivergence(masked[i], moved[i], needs.divergence_history);
+    }
+  }
+  if (needs.drift_history > 0) {
+    const std::vector<double> moved = Movements(meter, state, base, masked, Divergence::kJs);
+    for (std::size_t i = 0; i < masked.size(); ++i) {
+      state.canvas.RecordDrift(masked[i], moved[i], needs.drift_history);
+    }
+  }
 }
 
 void Apply(RunState& state, const StepOutcome& outcome) {
@@ -263,16 +320,14 @@ std::span<const Position> CurrentScope(const Recipe& recipe, RunState& state) {
   return scope;
 }
 
-/// Best first; what belongs to positions that are filled already goes to `revealed`.
+/// What belongs to positions that are filled already goes to `revealed`.
 void RankAndSplit(const Canvas& canvas, std::vector<Proposal>& proposals, std::vector<Proposal>& revealed) {
   const auto filled = std::stable_partition(proposals.begin(), proposals.end(), [&](const Proposal& proposal) {
     return canvas.is_masked(proposal.position);
   });
   revealed.assign(filled, proposals.end());
   proposals.erase(filled, proposals.end());
-  std::sort(proposals.begin(), proposals.end(), [](const Proposal& a, const Proposal& b) {
-    return a.confidence != b.confidence ? a.confidence > b.confidence : a.position < b.position;
-  });
+  Rank(proposals);
 }
 
 /// What the next step may start from instead of a forward pass.
@@ -313,7 +368,7 @@ StepOutcome TakeStep(Meter& meter, const Recipe& recipe, RunState& state) {
   const std::vector<Position> masked = state.canvas.MaskedIn(scope);
   const PlannerNeeds needs = recipe.planner->needs();
   BaseRows asked{.rows = needs.revealed_rows ? std::vector(scope.begin(), scope.end()) : masked,
-                 .attention = needs.attention_maps};
+                 .attention = needs.attention};
   if (needs.shadow_rows) {
     std::set_difference(scope.begin(), scope.end(), masked.begin(), masked.end(), std::back_inserter(asked.shadows));
   }
@@ -322,19 +377,27 @@ StepOutcome TakeStep(Meter& meter, const Recipe& recipe, RunState& state) {
 
   const PassRef base = Predict(meter, recipe.cache, state, scope, asked, &outcome.base_was_free);
   if (!state.past.empty() && !outcome.base_was_free) state.past.back().serves_next_step = false;
-  if (needs.divergence_history > 0) WatchDivergences(meter, state, base, masked, needs.divergence_history);
+  if (WatchesRows(needs)) WatchRows(meter, state, base, masked, needs);
 
   outcome.proposals = recipe.proposer->Propose(meter.session(), base, asked.rows, key);
-  SetConfidence(outcome.proposals, recipe, meter.session().info(), state.canvas.length(), key);
+  if (needs.prediction_history > 0) {
+    for (const Proposal& proposal : outcome.proposals) {
+      state.canvas.RecordPrediction(proposal.position, {proposal.top_token, proposal.top_prob},
+                                    needs.prediction_history);
+    }
+  }
+  const Judge judge{recipe, meter.session().info(), state.canvas.generated().size()};
+  judge.SetConfidence(outcome.proposals, state.canvas.tokens(), key);
   std::vector<Proposal> revealed;
   RankAndSplit(state.canvas, outcome.proposals, revealed);
 
   std::vector<ShadowProb> shadows;
   if (needs.shadow_rows) shadows = ReadShadows(meter, state.canvas, base);
-  std::vector<float> attention;
-  if (needs.attention_maps) attention = ReadAttention(meter, base);
+  const std::vector<std::vector<float>> maps = ReadAttention(meter, base, needs.attention);
+  std::vector<AttentionMap> attention;
+  for (std::size_t i = 0; i < maps.size(); ++i) attention.push_back({needs.attention[i], maps[i]});
 
-  StepProbe probe(meter, recipe.cache, state.canvas, base, state.states, outcome.proposals);
+  StepProbe probe(meter, recipe, key, state, base, outcome.proposals);
   outcome.plan = recipe.planner->Decide({.canvas = state.canvas,
                                          .scope = scope,
                                          .scope_step = state.step - state.scope_start_step,
@@ -348,7 +411,7 @@ StepOutcome TakeStep(Meter& meter, const Recipe& recipe, RunState& state) {
 
   KeepNextBase(state, recipe.cache, outcome.plan, probe, base, asked.rows);
   Apply(state, outcome);
-  if (needs.divergence_history > 0) state.previous_base = base;
+  if (WatchesRows(needs)) state.previous_base = base;
   if (needs.past_steps) {
     state.past.push_back({.committed = static_cast<int>(outcome.plan.commit.size()),
                           .tests = probe.passes(),

@@ -32,29 +32,27 @@ const ParamRow kParams[] = {
     {"tau_sink", ParamKind::kReal, "0.01", "mean incoming attention of a column that is left out", 0, 1},
 };
 
+constexpr LayerRange kAllLayers = {};
+
 /// Who depends on whom.
 class Dependencies {
  public:
-  Dependencies(std::span<const float> attention, int length, double tau_edge, double tau_sink)
-      : attention_(attention), length_(static_cast<std::size_t>(length)), tau_edge_(tau_edge), is_sink_(length_) {
-    for (std::size_t key = 0; key < length_; ++key) {
+  Dependencies(const AttentionTable& attention, int length, double tau_edge, double tau_sink)
+      : attention_(attention), tau_edge_(tau_edge), is_sink_(static_cast<std::size_t>(length)) {
+    for (Position key = 0; key < length; ++key) {
       double sum = 0;
-      for (std::size_t query = 0; query < length_; ++query)
-        sum += static_cast<double>(attention_[query * length_ + key]);
-      is_sink_[key] = sum / static_cast<double>(length_) > tau_sink;
+      for (Position query = 0; query < length; ++query) sum += attention_.At(query, key);
+      is_sink_[static_cast<std::size_t>(key)] = sum / length > tau_sink;
     }
   }
 
   bool LooksAt(Position query, Position key) const {
-    const auto k = static_cast<std::size_t>(key);
-    return query != key && !is_sink_[k] &&
-           static_cast<double>(attention_[static_cast<std::size_t>(query) * length_ + k]) >= tau_edge_;
+    return query != key && !is_sink_[static_cast<std::size_t>(key)] && attention_.At(query, key) >= tau_edge_;
   }
   bool Linked(Position a, Position b) const { return LooksAt(a, b) || LooksAt(b, a); }
 
  private:
-  std::span<const float> attention_;
-  std::size_t length_;
+  AttentionTable attention_;
   double tau_edge_;
   std::vector<bool> is_sink_;
 };
@@ -68,10 +66,11 @@ class DawnPlanner : public Planner {
         tau_edge_(params.Real("tau_edge")),
         tau_sink_(params.Real("tau_sink")) {}
 
-  PlannerNeeds needs() const override { return {.attention_maps = true}; }
+  PlannerNeeds needs() const override { return {.attention = {kAllLayers}}; }
 
   Plan Decide(const StepView& view) const override {
-    const Dependencies graph(view.attention, view.canvas.length(), tau_edge_, tau_sink_);
+    const int length = view.canvas.length();
+    const Dependencies graph(AttentionTable(view.Attention(kAllLayers), length), length, tau_edge_, tau_sink_);
     std::vector<Position> anchors;
     for (Position position : view.canvas.generated()) {
       if (!view.canvas.is_masked(position) && view.canvas.history(position).commit_prob >= tau_) {
@@ -91,7 +90,7 @@ class DawnPlanner : public Planner {
       const double prob = TokenProb(view.proposals[i]);
       if (prob >= tau_ || (prob >= tau_induce_ && induced(view.proposals[i].position))) take(i);
     }
-    for (std::size_t i : ByProbability(view.proposals)) {
+    for (std::size_t i : LargestFirst(TokenProbs(view.proposals))) {
       if (chosen[i] || TokenProb(view.proposals[i]) < tau_low_) continue;
       const Position position = view.proposals[i].position;
       if (std::none_of(taken.begin(), taken.end(), [&](Position t) { return graph.Linked(position, t); })) take(i);
@@ -101,14 +100,6 @@ class DawnPlanner : public Planner {
   }
 
  private:
-  static std::vector<std::size_t> ByProbability(std::span<const Proposal> proposals) {
-    std::vector<std::size_t> order(proposals.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return TokenProb(proposals[a]) > TokenProb(proposals[b]); });
-    return order;
-  }
-
   double tau_;
   double tau_induce_;
   double tau_low_;

@@ -28,9 +28,7 @@ class FactorPlanner : public Planner {
   explicit FactorPlanner(const Params& params) : f_(params.Real("f")) {}
 
   Plan Decide(const StepView& view) const override {
-    std::vector<double> probs;
-    probs.reserve(view.proposals.size());
-    for (const Proposal& proposal : view.proposals) probs.push_back(TokenProb(proposal));
+    const std::vector<double> probs = TokenProbs(view.proposals);
     std::vector<double> sorted = probs;
     std::sort(sorted.rbegin(), sorted.rend());
     std::size_t count = 0;

@@ -47,15 +47,7 @@ class HybridPlanner : public Planner {
         then_(MakePlanner(params.Nested("then"))),
         at_(params.Real("at")) {}
 
-  PlannerNeeds needs() const override {
-    const PlannerNeeds a = first_->needs();
-    const PlannerNeeds b = then_->needs();
-    return {.revealed_rows = a.revealed_rows || b.revealed_rows,
-            .divergence_history = std::max(a.divergence_history, b.divergence_history),
-            .shadow_rows = a.shadow_rows || b.shadow_rows,
-            .attention_maps = a.attention_maps || b.attention_maps,
-            .past_steps = a.past_steps || b.past_steps};
-  }
+  PlannerNeeds needs() const override { return Union(first_->needs(), then_->needs()); }
 
   Plan Decide(const StepView& view) const override {
     const std::optional<int> last_step = LastStepOfFirst(view);

@@ -48,6 +48,7 @@ class InfoGainPlanner : public Planner {
         position_temperature_(params.Real("position_temperature")),
         threshold_(params.Real("threshold")) {}
 
+  PlannerNeeds needs() const override { return {.tests = true}; }
   Plan Decide(const StepView& view) const override;
 
  private:

@@ -21,6 +21,14 @@ extern const PlannerRow kP2Row;
 extern const PlannerRow kInfoGainRow;
 extern const PlannerRow kWinoRow;
 extern const PlannerRow kDawnRow;
+extern const PlannerRow kFrechetRow;
+extern const PlannerRow kLessRow;
+extern const PlannerRow kSaberRow;
+extern const PlannerRow kDapdRow;
+extern const PlannerRow kCladRow;
+extern const PlannerRow kAdasRow;
+extern const PlannerRow kUpstreamRow;
+extern const PlannerRow kFreedaveRow;
 extern const PlannerRow kSpacingRow;
 extern const PlannerRow kHybridRow;
 

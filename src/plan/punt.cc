@@ -105,7 +105,7 @@ class PuntPlanner : public Planner {
     divergence_.top_p = params.Real("test_top_p");
   }
 
-  PlannerNeeds needs() const override { return {.past_steps = falls_back_}; }
+  PlannerNeeds needs() const override { return {.past_steps = falls_back_, .tests = true}; }
   Plan Decide(const StepView& view) const override;
 
  private:

@@ -56,6 +56,11 @@ class TableProbe : public Probe {
     return std::vector<double>(rows.size(), 0.0);
   }
 
+  std::vector<Proposal> Foresee(const PassRef&, std::span<const Position>) override {
+    ADD_FAILURE() << "punt does not foresee";
+    return {};
+  }
+
   int calls = 0;
   int passes_run = 0;
 

@@ -14,17 +14,42 @@ namespace punt {
 /// p(y), or 0 for a proposal that must come last (EOS policy `deprioritise`): methods that compare
 /// probabilities rather than ranks would otherwise not notice the policy.
 double TokenProb(const Proposal& proposal);
+std::vector<double> TokenProbs(std::span<const Proposal> proposals);
 
 std::vector<Position> PositionsOf(std::span<const Proposal> proposals);
 
 /// Positions of the proposals that are marked, in the order of the proposals.
 std::vector<Position> PositionsWhere(std::span<const Proposal> proposals, const std::vector<bool>& marked);
 
+/// Indices of the keys, largest first. Ties: the earlier one.
+std::vector<std::size_t> LargestFirst(std::span<const double> keys);
+
 /// Marks the `count` largest keys (all, if there are fewer). Ties: the earlier one.
 std::vector<bool> MarkLargest(std::span<const double> keys, std::size_t count);
 
 /// Where `position` stands in the ascending scope; std::logic_error if it does not.
 std::size_t ScopeIndex(std::span<const Position> scope, Position position);
+
+/// The commits of a plan that another planner made, brought into the order of `proposals`, which a plan must have.
+void SortCommits(Plan& plan, std::span<const Proposal> proposals);
+
+/// For planners that drop commits of another's plan: fewer may be taken back than are left, or the run might not end.
+void KeepProgress(Plan& plan);
+
+/// How much a position looks at another.
+class AttentionTable {
+ public:
+  AttentionTable(std::span<const float> weights, int length)
+      : weights_(weights), length_(static_cast<std::size_t>(length)) {}
+
+  double At(Position query, Position key) const {
+    return static_cast<double>(weights_[static_cast<std::size_t>(query) * length_ + static_cast<std::size_t>(key)]);
+  }
+
+ private:
+  std::span<const float> weights_;
+  std::size_t length_;
+};
 
 /// floor(x) of a count x >= 0, where x that is whole in exact arithmetic must not lose one to rounding.
 std::size_t WholePart(double x);

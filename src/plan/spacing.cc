@@ -7,9 +7,10 @@
 // nothing but more steps. Behind PUNT it answers whether the tests left anything for geometry to find.
 //
 // Decided here. `gap` is constant (the original shrinks it as the block fills). Remasks and test rounds
-// pass through unchanged. When a commit was dropped, the pass that the planner hands on would describe
-// another canvas and is dropped as well. A planner that never takes more passes than there are tokens (pass_debt.h)
-// keeps that promise in here: where it commits all that is left because no pass is, all of it is kept, gap or not.
+// pass through. When a commit was dropped, the pass that the planner hands on would describe another canvas
+// and is dropped as well, and fewer tokens are taken back than are committed. A planner that never takes more passes
+// than there are tokens (pass_debt.h) keeps that promise in here: where it commits all that is left because no pass is,
+// all of it is kept, gap or not.
 //
 // Tested by spacing_test.cc, conformance_test.cc, tests/pass_bound_test.cc.
 #include <algorithm>
@@ -43,8 +44,10 @@ class SpacingPlanner : public Planner {
           std::all_of(kept.begin(), kept.end(), [&](Position other) { return std::abs(position - other) >= gap_; });
       if (is_free) kept.push_back(position);
     }
-    if (kept.size() != plan.commit.size()) plan.next_base = nullptr;
+    if (kept.size() == plan.commit.size()) return plan;
+    plan.next_base = nullptr;
     plan.commit = std::move(kept);
+    KeepProgress(plan);
     return plan;
   }
 

@@ -50,6 +50,23 @@ class ScriptedProbe : public Probe {
     return AnswerAll(entropy, test, wanted);
   }
 
+  /// What `foreseen` says of each row, highest confidence first.
+  std::vector<Proposal> Foresee(const PassRef& test, std::span<const Position> wanted) override {
+    std::vector<Proposal> proposals;
+    for (Position row : wanted) {
+      proposals.push_back(foreseen(static_cast<const ScriptedPass&>(*test).anchors, row));
+      proposals.back().position = row;
+    }
+    std::sort(proposals.begin(), proposals.end(), [](const Proposal& a, const Proposal& b) {
+      return a.confidence != b.confidence ? a.confidence > b.confidence : a.position < b.position;
+    });
+    return proposals;
+  }
+
+  using Vision = std::function<Proposal(const std::set<Position>& anchors, Position row)>;
+  Vision foreseen = [](const std::set<Position>&, Position) {
+    return Proposal{.token_prob = 0.5, .entropy = 0.5, .confidence = 0.5};
+  };
   Answer divergence = [](const std::set<Position>&, Position) { return 0.0; };
   Answer entropy = [](const std::set<Position>&, Position) { return 0.0; };
   int calls = 0;
@@ -96,6 +113,11 @@ class HandMadeStep {
     }
   }
 
+  /// How much one position looks at another.
+  void Look(Position from, Position to, float weight) {
+    attention[static_cast<std::size_t>(from * canvas.length() + to)] = weight;
+  }
+
   /// Commits token 0 as if by an earlier step.
   void Fill(Position position, int commit_step, double prob = 0.5) {
     canvas.Commit({.position = position, .token = 0, .step = commit_step, .confidence = prob, .prob = prob});
@@ -111,13 +133,15 @@ class HandMadeStep {
     std::stable_sort(proposals.begin(), proposals.end(),
                      [](const Proposal& a, const Proposal& b) { return a.confidence > b.confidence; });
     if (!planner.needs().revealed_rows) revealed.clear();
+    std::vector<AttentionMap> maps;
+    for (const LayerRange& layers : planner.needs().attention) maps.push_back({layers, attention});
     const Plan plan = planner.Decide({.canvas = canvas,
                                       .scope = scope,
                                       .scope_step = scope_step,
                                       .proposals = proposals,
                                       .revealed = revealed,
                                       .shadows = shadows,
-                                      .attention = attention,
+                                      .attention = maps,
                                       .key = key,
                                       .probe = probe,
                                       .past = past});
@@ -168,7 +192,7 @@ class HandMadeStep {
   ScriptedProbe probe;
   std::vector<PastStep> past;
   std::vector<ShadowProb> shadows;
-  std::vector<float> attention;  // [L x L]
+  std::vector<float> attention;  // [L x L], whatever the layers
 
  private:
   void CheckPlan(const Plan& plan, const std::vector<Proposal>& ranked) const {

@@ -122,7 +122,7 @@ accepts $board --seeds 1-3
 ! grep -q $'\x1b' out err || fail "escape codes in a pipe"
 if command -v script >/dev/null; then
   TERM=xterm script -qec "stty cols 80 rows 10; $PUNT ${base/--limit 3/} --limit 1 --preset every --processes 2" screen >/dev/null </dev/null
-  grep -q "of 30 items, about [0-9]* s left" screen || fail "no progress on a terminal: $(cat screen)"
+  grep -q "of 36 items, about [0-9]* s left" screen || fail "no progress on a terminal: $(cat screen)"
 fi
 
 [ "$failures" -eq 0 ] || exit 1

@@ -18,6 +18,9 @@
 // ProposalLaw, the naive path, so the fused kernels of the session take part only through the statistics (entropy,
 // top two) and divergences, as in a real run.
 //
+// Planners that foresee (draw what the next step will draw, to decide about this one) tie the draws of two steps
+// together; they are refused unless those draws are certain.
+//
 // Cost: sum over reachable states of V^(rows read), about 2^L V^L steps for planners whose order follows the values and
 // less when it is fixed; V = 3 and L = 6 are 46,656. Memory: the states of one step.
 //

@@ -97,6 +97,10 @@ for wrong in 's/"score":"[^"]*"/"score":"nobody"/' 's/"eos":"none"/"eos":"some"/
   ! cmp -s runs.json odd.json || fail "nothing is wrong by $wrong"
   refuses "odd.json:3: " generate --from odd.json
 done
+# What only the opened model can tell comes when the line's turn does, with its place.
+sed '3s/"window":0/"window":50/' runs.json >odd.json
+run generate --from odd.json
+[ "$code" -eq 2 ] && [[ $err == "punt: odd.json:3: the window of 50 is larger"* ]] || fail "a window that does not fit: $err"
 # What was given beside it is not the file's fault, and what is only shown is not steered by it.
 refuses "unknown planner 'nobody'" generate --from runs.json --planner nobody
 [[ $err != *runs.json* ]] || fail "the file is blamed: $err"

@@ -168,6 +168,12 @@ for stream in false true; do
 done
 stop
 
+# ---- defaults that no request could use, and origins that no browser sends
+for wrong in "--planner wino" "--cors good.example" "--cors http://a/b" "--cors http://"; do
+  ! timeout 60 "$PUNT" serve --port 0 --model $golden/dream $wrong >out 2>err || fail "serves with $wrong"
+  [ "$(wc -l <err)" -eq 1 ] && grep -q -- "^punt: ${wrong%% *} " err || fail "$wrong: $(cat err)"
+done
+
 # ---- a queue of one; a client that goes away; the end while something runs
 start busy --model $PUNT_SOURCE_DIR/models/stories.gguf --max-running 1 --max-waiting 1
 long='{"prompt": "Once", "max_tokens": 240, "seed": 1, "stream": true, "diffusion": {"planner": "top-k:k=1"}}'

@@ -118,6 +118,14 @@ for format in --json "" "--model $golden/llada --threads 1 --length 64 --batch 3
   [ "$(cat err)" = "punt: interrupted: $finished of 1000000 samples finished" ] || fail "interrupted: $(cat err)"
 done
 
+# ---- so do runs that are repeated, line by line
+"$PUNT" generate --model $letters --json >once.json
+awk '{for (i = 0; i < 5000; ++i) print}' once.json >many.json
+timeout --preserve-status -s INT 3 "$PUNT" generate --from many.json --json >out 2>err
+code=$?
+[ "$code" -eq 130 ] || fail "interrupted repeats: exit code $code"
+[ "$(cat err)" = "punt: interrupted: $(wc -l <out) of 5000 samples finished" ] || fail "interrupted repeats: $(cat err)"
+
 # ---- one sample: nothing on the standard output, one line and what there is on the other
 slow=toy:markov,length=4000,vocab=64,seed=1
 "$PUNT" generate --model $slow --planner left-to-right --trace slow.jsonl >out 2>err &

@@ -68,6 +68,10 @@ const char* const kPlannersAround[] = {
     "hybrid:first=(punt:epsilon=0,form=parallel),then=(spacing:planner=(punt:epsilon=0)),at=0.5",
     "hybrid:first=(spacing:gap=4),then=(left-to-right),at=0.5",
     "spacing:planner=(hybrid:then=(punt:epsilon=0),at=0.3),gap=5",
+    "upstream:of=punt",
+    "upstream:of=(punt:epsilon=0),beta=0,floor=1",
+    "spacing:planner=(upstream:of=punt),gap=24",
+    "upstream:of=(spacing:gap=30)",
 };
 
 TEST(PassBound, PlannersAroundIt) {

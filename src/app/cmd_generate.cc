@@ -9,6 +9,7 @@
 #include "app/generate_flags.h"
 #include "app/generate_job.h"
 #include "app/generate_settings.h"
+#include "app/interruptible.h"
 #include "app/sample_printer.h"
 #include "app/terminal.h"
 #include "app/trace_file.h"
@@ -102,14 +103,16 @@ int Repeat(CLI::App& command, GenerateFlags& flags) {
   for (const RecordedRun& run : runs) apply(run);  // a bad line is told before the first one runs
   Outputs outputs;
   for (const RecordedRun& run : runs) {
+    if (WasInterrupted()) break;
     apply(run);
     if (run.version != PUNT_VERSION) {
       fmt::print(stderr, "punt: note: {} is of punt {}; this one may give another text\n", run.where, run.version);
     }
     GenerateJob job = WithPlace(run.where, [&] { return PrepareJob(flags); });
     if (!outputs.printer) OpenOutputs(given, total, outputs);
-    if (!WasInterrupted()) RunJob(std::move(job), outputs);
+    WithPlace(run.where, [&] { RunJob(std::move(job), outputs); });
   }
+  if (!outputs.printer) throw Interrupted{"before the first run"};
   if (outputs.trace) outputs.trace->Finish();
   return outputs.printer->Finish();
 }

@@ -19,6 +19,7 @@
 #include "base/atomic_file.h"
 #include "base/check.h"
 #include "eval/data_file.h"
+#include "generate/misfit.h"
 #include "model/bundled_models.h"
 #include "punt/generator.h"
 #include "serve/request_head.h"
@@ -86,8 +87,18 @@ std::vector<std::string> Keys(const ServeFlags& flags) {
   return keys;
 }
 
+/// What browsers send as Origin: a scheme, a host and perhaps a port. Anything else would never match.
+void RequireOrigin(const std::string& origin) {
+  if (origin.empty() || origin == "*") return;
+  const std::size_t host = origin.find("://");
+  const bool is_one = host != std::string::npos && host > 0 && host + 3 < origin.size() &&
+                      origin.find_first_of("/ \t,*", host + 3) == std::string::npos;
+  if (!is_one) BadInput("--cors must be * or an origin like https://example.org, got '{}'", origin);
+}
+
 ServerOptions OptionsOf(const ServeFlags& flags) {
   CanonicalPlannerSpec(flags.planner);
+  RequireOrigin(flags.cors);
   return {.host = flags.host,
           .port = static_cast<int>(flags.port),
           .api_keys = Keys(flags),
@@ -131,6 +142,14 @@ Model OpenWarm(const ServeFlags& flags, int threads) {
   });
 }
 
+/// A default planner that the model cannot serve would be refused with every request.
+void RequirePlanner(const Model& model, const std::string& planner) {
+  const DenoiserInfo& info = model.denoiser->info();
+  const Recipe recipe = MakeRecipe(planner, "", {}, info);
+  const Canvas canvas({info.mask_token}, info.mask_token, info.vocab_size);
+  if (const auto misfit = FindMisfit(recipe, canvas, info)) BadInput("--planner {}: {}", planner, misfit->message);
+}
+
 /// Every connection has a thread of its own, and glibc would keep the logits of a past request in that thread's heap
 /// for ever: memory of a server under load doubled in minutes. Large blocks go back to the system instead.
 void ReturnLargeBlocks() {
@@ -160,6 +179,7 @@ int Run(const ServeFlags& flags) {
       "http://{}:{}", flags.host.find(':') == std::string::npos ? flags.host : "[" + flags.host + "]", port);
   try {
     Model model = OpenWarm(flags, options.scheduler.threads);
+    RequirePlanner(model, flags.planner);
     PrintWarnings(model.warnings);
     const std::string name = model.name;
     server.SetModel(std::move(model));

@@ -20,12 +20,14 @@
 // positions are those of the scope: windows before it are full. Most probable: by p(y), ties to the left; a proposal
 // deprioritised by the EOS policy counts as p = 0. Remasks and test rounds pass through; when commits differ from the
 // inner planner's, the pass that it hands on is dropped, and fewer tokens are taken back than are committed. If it
-// commits nothing, which schedules do, nor do we.
+// commits nothing, which schedules do, nor do we. A planner that never takes more passes than there are tokens
+// (pass_debt.h) keeps that promise in here: where it commits all that is left because no pass is, all of it is accepted.
 //
-// Tested by upstream_test.cc (against a literal reading of the formula), conformance_test.cc.
+// Tested by upstream_test.cc (against a literal reading of the formula), conformance_test.cc, tests/pass_bound_test.cc.
 #include <algorithm>
 #include <set>
 
+#include "plan/pass_debt.h"
 #include "plan/planner_rows.h"
 #include "plan/selection.h"
 
@@ -51,7 +53,7 @@ class UpstreamPlanner : public Planner {
 
   Plan Decide(const StepView& view) const override {
     Plan plan = planner_->Decide(view);
-    if (plan.commit.empty()) return plan;
+    if (plan.commit.empty() || (needs().past_steps && IsLastPass(view))) return plan;
     std::vector<Proposal> from_left(view.proposals.begin(), view.proposals.end());
     std::sort(from_left.begin(), from_left.end(),
               [](const Proposal& a, const Proposal& b) { return a.position < b.position; });

@@ -24,6 +24,11 @@ def items(kind: str, count: int = 20):
     return [tasks.make(kind, rng, rng.randint(4, 12)) for _ in range(count)]
 
 
+def tokens_of(model: pathlib.Path, text: str, *flags: str) -> list[int]:
+    command = [PUNT, "tokenize", "--model", model, "--json", *flags, "-"]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True, input=text).stdout)["tokens"]
+
+
 class CheckerTest(unittest.TestCase):
     def test_examples_are_right_and_others_are_not(self):
         for kind in tasks.FIXED + tasks.RANDOM:
@@ -126,16 +131,15 @@ class WordsTest(unittest.TestCase):
 
     @unittest.skipUnless(PUNT.exists(), f"{PUNT} is missing: run make")
     def test_the_engine_reads_the_same_words(self):
-        texts = [part for kind in tasks.FIXED + tasks.RANDOM for item in items(kind, 4) for part in item]
+        texts = ["\n|".join(part for item in items(kind, 4) for part in item) for kind in tasks.FIXED + tasks.RANDOM]
         texts += ['Copy the list: ["Zoë Ångström", "Marlon Leeson"]', "Hello, who are you?"]
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "tasks.gguf"
             network = tasks.Tasks(64).network(32, 1)
             export.write_gguf(network, WORDS.vocabulary(), path, "f16", "tasks", "a test", "mit")
             for text in texts:
-                command = [PUNT, "tokenize", "--model", path, text, "--json"]
-                out = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-                self.assertEqual([token["id"] for token in out["tokens"]], WORDS.encode(text), text)
+                self.assertEqual(tokens_of(path, text), WORDS.encode(text), text)
+                self.assertEqual(tokens_of(path, text, "--chat"), WORDS.chat(text), text)
 
 
 if __name__ == "__main__":

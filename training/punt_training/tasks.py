@@ -14,7 +14,7 @@ import random
 
 import torch
 
-from . import loop, sampling, task_lists, task_puzzles, task_records
+from . import loop, sampling, starts, task_lists, task_puzzles, task_records
 from .networks import Llada, Shape
 from .task_words import ASSISTANT, EOS, MASK, Words
 
@@ -22,6 +22,8 @@ CONTEXT = 640
 HEAD = 32
 ENTRY = 16  # positions of the longest entry of a record
 ROPE_BASE = (ENTRY / (2 * math.pi)) ** (HEAD / 4)  # the third frequency, base^(-4 / HEAD), is 2 pi / ENTRY
+# Where heads of the first two layers begin to look: neighbours, the person before and behind, the entry before and behind.
+DISTANCES = [[-1, 1, -2, 2, -3, 3], [-1, 1, -4, 4, -8, 8]]
 LENGTHS = [64, 128, 288, 544]
 # From a step on: how often canvases of each length are drawn.
 CURRICULUM = {0: [0.8, 0.2, 0.0, 0.0], 1000: [0.5, 0.35, 0.15, 0.0], 3000: [0.4, 0.35, 0.18, 0.07]}
@@ -94,7 +96,10 @@ class Tasks:
 
     def network(self, width: int, layers: int) -> Llada:
         # Heads have one size whatever the width: the clock of ROPE_BASE depends on it.
-        return Llada(Shape(len(self.words), CONTEXT, width, layers, width // HEAD, ffn=width * 3, rope_base=ROPE_BASE))
+        shape = Shape(len(self.words), CONTEXT, width, layers, width // HEAD, ffn=width * 3, rope_base=ROPE_BASE)
+        network = Llada(shape)
+        starts.begin(network, [[d for d, _ in zip(layer, range(shape.heads))] for layer in DISTANCES])
+        return network
 
     def task(self) -> loop.Task:
         return loop.Task(

@@ -11,19 +11,20 @@ entry from any distance.
 
 import math
 import random
+import string
 
 import torch
 
 from . import loop, sampling, starts, task_lists, task_puzzles, task_records
 from .networks import Llada, Shape
-from .task_words import ASSISTANT, EOS, MASK, Words
+from .task_words import ASSISTANT, EOS, GIVEN, MASK, SURNAMES, Words
 
 CONTEXT = 640
 HEAD = 32
 ENTRY = 16  # positions of the longest entry of a record
 ROPE_BASE = (ENTRY / (2 * math.pi)) ** (HEAD / 4)  # the third frequency, base^(-4 / HEAD), is 2 pi / ENTRY
 # Where heads of the first two layers begin to look: neighbours, the person before and behind, the entry before and behind.
-DISTANCES = [[-1, 1, -2, 2, -3, 3], [-1, 1, -4, 4, -8, 8]]
+DISTANCES = [[-1, 1, -2, 2, -3, 3, -4, 4], [-1, 1, -4, 4, -8, 8, -16, 16]]
 LENGTHS = [64, 128, 288, 544]
 # From a step on: how often canvases of each length are drawn.
 CURRICULUM = {0: [0.8, 0.2, 0.0, 0.0], 1000: [0.5, 0.35, 0.15, 0.0], 3000: [0.4, 0.35, 0.18, 0.07]}
@@ -98,7 +99,9 @@ class Tasks:
         # Heads have one size whatever the width: the clock of ROPE_BASE depends on it.
         shape = Shape(len(self.words), CONTEXT, width, layers, width // HEAD, ffn=width * 3, rope_base=ROPE_BASE)
         network = Llada(shape)
-        starts.begin(network, [[d for d, _ in zip(layer, range(shape.heads))] for layer in DISTANCES])
+        classes = [GIVEN, [" " + name for name in SURNAMES], list(string.digits), list(string.ascii_uppercase)]
+        tokens = [[self.words.id[word] for word in words] for words in classes]
+        starts.begin(network, starts.Start(DISTANCES, tokens, class_layers=layers - 3, mask=MASK))
         return network
 
     def task(self) -> loop.Task:

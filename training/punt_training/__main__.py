@@ -43,11 +43,11 @@ def arguments():
     common(p, steps=3000, batch=None, rate=8e-4, width=320, layers=6, heads=20)
 
     p = models.add_parser("tasks", help="list operations, puzzles and records in a chat")
-    p.add_argument("--tokens-per-batch", type=int, default=4096)
+    p.add_argument("--tokens-per-batch", type=int, default=2048)
     p.add_argument("--evaluate", type=int, metavar="N", help="no training: accuracy of the last checkpoint on N items of each kind")
     p.add_argument("--people", type=int, default=15, help="most of a list that is evaluated")
     p.add_argument("--entries", type=int, default=8, help="most of a record that is evaluated")
-    common(p, steps=12000, batch=None, rate=2e-3, width=192, layers=6)
+    common(p, steps=12000, batch=None, rate=1.5e-3, width=192, layers=6)
 
     p = models.add_parser("curves", help="no training: draw the validation curves of runs")
     p.add_argument("runs", nargs="+", help="NAME=FOLDER; a comma between them puts runs into one panel")

@@ -139,16 +139,10 @@ class Words:
         ids: list[int] = []
         at = 0
         while at < len(text):
-            for length in self.lengths.get(text[at], []):
-                found = self.id.get(text[at : at + length])
-                if found is not None and at + length <= len(text):
-                    break
-            else:
-                length, found = 1, None
-                ids += [self.first_byte + b for b in text[at].encode()]
-            if found is not None:
-                ids.append(found)
-            at += length
+            starts = (text[at : at + length] for length in self.lengths.get(text[at], ()))
+            word = next((start for start in starts if start in self.id), text[at])
+            ids += [self.id[word]] if word in self.id else [self.first_byte + b for b in word.encode()]
+            at += len(word)
         return ids
 
     def decode(self, ids: list[int]) -> str:

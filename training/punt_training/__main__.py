@@ -6,11 +6,12 @@ import sys
 
 import torch
 
-from . import export, loop, membrane, pieces, stories, sudoku
+from . import export, loop, membrane, pieces, stories, sudoku, tasks
 
 CARDS = {  # description and licence, for the file's metadata
     "stories": ("Short stories for children; masked diffusion, adapted from stories15M on TinyStories.", "mit"),
     "sudoku": ("Sudoku boards; masked diffusion, trained on the project's own puzzles.", "mit"),
+    "tasks": ("Lists, puzzles, sums and records in a chat; masked diffusion, trained on generated questions.", "mit"),
     "membrane": ("Membrane proteins; masked diffusion on UniProtKB/Swiss-Prot sequences (CC BY 4.0).", "cc-by-4.0"),
 }
 
@@ -41,6 +42,13 @@ def arguments():
     p.add_argument("--tokens-per-batch", type=int, default=4096)
     common(p, steps=3000, batch=None, rate=8e-4, width=320, layers=6, heads=20)
 
+    p = models.add_parser("tasks", help="list operations, puzzles and records in a chat")
+    p.add_argument("--tokens-per-batch", type=int, default=2048)
+    p.add_argument("--evaluate", type=int, metavar="N", help="no training: accuracy of the last checkpoint on N items of each kind")
+    p.add_argument("--people", type=int, default=15, help="most of a list that is evaluated")
+    p.add_argument("--entries", type=int, default=8, help="most of a record that is evaluated")
+    common(p, steps=12000, batch=None, rate=1.5e-3, width=192, layers=6)
+
     p = models.add_parser("curves", help="no training: draw the validation curves of runs")
     p.add_argument("runs", nargs="+", help="NAME=FOLDER; a comma between them puts runs into one panel")
     p.add_argument("--out", type=pathlib.Path, required=True, help="SVG file")
@@ -69,6 +77,9 @@ def prepare(args):
         return data, data.task(args.batch), data.network(args.scratch), pieces.vocabulary(data.pieces, mask=True)
     if args.model == "sudoku":
         data = sudoku.Sudoku(args.puzzles, args.size, args.batch)
+    elif args.model == "tasks":
+        data = tasks.Tasks(args.tokens_per_batch)
+        return data, data.task(), data.network(args.width, args.layers), data.words.vocabulary()
     else:
         data = membrane.Membrane(args.fasta, args.out.parent, args.tokens_per_batch, args.seed)
     return data, data.task(), data.network(args.width, args.layers, args.heads), data.vocabulary()
@@ -89,8 +100,13 @@ def main():
     args.out.mkdir(parents=True, exist_ok=True)
     data, task, network, vocabulary = prepare(args)
     schedule = loop.Schedule(args.steps, args.rate, validate_every=args.validate_every, seed=args.seed)
-    run = loop.Run(network, task, schedule, args.out, trains=not args.export_only)
+    looks = args.export_only or getattr(args, "evaluate", None) is not None
+    run = loop.Run(network, task, schedule, args.out, trains=not looks)
     print(f"{args.model}: {sum(p.numel() for p in network.parameters()) / 1e6:.2f}M parameters, step {run.step}", flush=True)
+    if getattr(args, "evaluate", None) is not None:
+        for kind, share in data.accuracies(run.average, args.evaluate, args.people, args.entries):
+            print(f"{kind:16} {share:.3f}", flush=True)
+        return
     if not args.no_compile and not args.export_only:
         network.hidden = torch.compile(network.hidden, dynamic=args.model == "membrane")
     if not args.export_only and not run.train():

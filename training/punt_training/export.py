@@ -25,6 +25,7 @@ class Vocabulary:
         self.scores: list[float] | None = more.pop("scores", None)
         self.merges: list[str] | None = more.pop("merges", None)
         self.flags: dict[str, bool] = more.pop("flags", {})
+        self.chat_template: str | None = more.pop("chat_template", None)
         assert not more, more
 
     def write(self, writer: gguf.GGUFWriter):
@@ -41,6 +42,8 @@ class Vocabulary:
             writer.add_uint32(f"tokenizer.ggml.{name}_token_id", token)
         for name, value in self.flags.items():
             writer.add_bool(f"tokenizer.ggml.{name}", value)
+        if self.chat_template is not None:
+            writer.add_chat_template(self.chat_template)
 
 
 def write_gguf(network, vocabulary: Vocabulary, path: pathlib.Path, kind: str, name: str, description: str, licence: str,

@@ -53,6 +53,9 @@ class Task:
     validation: list[torch.Tensor]  # canvases, in batches
     counted: Callable[[torch.Tensor], torch.Tensor]  # [B, L] tokens -> booleans: what "per token" divides by
     sample: Callable[[torch.nn.Module], str]  # something to read, shown at every validation
+    # Weights n/k of masked positions are raised to this power: 1 is the bound, 0 gives all masked positions the same weight.
+    # What minimises the loss is the same; less than 1 listens more to canvases with many masks, which say more per pass.
+    tempering: float = 1.0
 
 
 def fail(message: str):
@@ -172,7 +175,7 @@ class Run:
         ratios = diffusion.mask_ratios(len(canvas), generator)
         masked = diffusion.choose_masked(maskable, ratios, generator)
         losses = diffusion.masked_losses(self.network, canvas, masked, self.task.mask_token)
-        weight = diffusion.weights(masked, maskable) * self.task.loss_weight(canvas[masked])
+        weight = diffusion.weights(masked, maskable) ** self.task.tempering * self.task.loss_weight(canvas[masked])
         loss = (losses * weight).sum() / weight.sum()
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()

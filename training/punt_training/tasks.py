@@ -1,0 +1,146 @@
+"""`tasks`: questions in a chat template, answered on a canvas; everything behind the answer is end of text.
+
+List operations, latin squares, sums, counting and records: made as needed, none seen twice, each with an exact checker
+(task_lists.py, task_puzzles.py, task_records.py). Loss is on the answer only: a question is never masked.
+
+Canvases of a step have one length. Most are short, which is what makes an hour of training go far; the long ones of
+records teach what short ones cannot: where the hundredth token of an entry list stands. RoPE's base is such that one of
+its frequencies turns once in 16 positions, the length of the longest entry: with it a position sees its place inside the
+entry from any distance.
+"""
+
+import math
+import random
+import string
+
+import torch
+
+from . import loop, sampling, starts, task_lists, task_puzzles, task_records
+from .networks import Llada, Shape
+from .task_words import ASSISTANT, EOS, GIVEN, MASK, SURNAMES, Words
+
+CONTEXT = 640
+HEAD = 32
+ENTRY = 16  # positions of the longest entry of a record
+ROPE_BASE = (ENTRY / (2 * math.pi)) ** (HEAD / 4)  # the third frequency, base^(-4 / HEAD), is 2 pi / ENTRY
+# Where heads of the first two layers begin to look: neighbours, the person before and behind, the entry before and behind.
+DISTANCES = [[-1, 1, -2, 2, -3, 3, -4, 4], [-1, 1, -4, 4, -8, 8, -16, 16]]
+LENGTHS = [64, 128, 288, 544]
+# From a step on: how often canvases of each length are drawn.
+CURRICULUM = {0: [0.8, 0.2, 0.0, 0.0], 1000: [0.5, 0.35, 0.15, 0.0], 3000: [0.4, 0.35, 0.18, 0.07]}
+FAMILIES = ["lists", "puzzles", "records"]
+SHARES = {64: [0.62, 0.2, 0.18], 128: [0.5, 0.05, 0.45], 288: [0.1, 0.03, 0.87], 544: [0.05, 0.02, 0.93]}
+HARDER = {"sort": 3.0, "shuffle": 1.5, "reverse": 1.5, "latin_square": 1.5, "count": 0.5}  # drawn so often, others once
+FIXED = task_lists.FIXED + task_puzzles.FIXED
+RANDOM = task_lists.RANDOM + task_puzzles.RANDOM + task_records.RANDOM
+KINDS = {"lists": task_lists.FIXED + task_lists.RANDOM, "puzzles": task_puzzles.FIXED + task_puzzles.RANDOM,
+         "records": task_records.RANDOM}  # fmt: skip
+
+
+def make(kind: str, rng: random.Random, count: int) -> tuple[str, str]:
+    """A question and an answer; `count` people or entries, where there are any."""
+    if kind in KINDS["lists"]:
+        return task_lists.make(kind, rng, count)
+    if kind in KINDS["puzzles"]:
+        return task_puzzles.make(kind, rng)
+    return task_records.make(kind, rng, count)
+
+
+def is_right(kind: str, prompt: str, answer: str, example: str) -> bool:
+    if kind in KINDS["records"]:
+        return task_records.is_right(kind, prompt, answer)
+    return (task_lists if kind in KINDS["lists"] else task_puzzles).is_right(kind, prompt, answer, example)
+
+
+def largest(kind: str, length: int) -> int:
+    """How many people or entries fit on a canvas; 0 if the fewest do not."""
+    if kind in KINDS["records"]:
+        most = (length - 16) // task_records.entry_tokens(kind.split("_")[0])
+        return min(most, task_records.MOST) if most >= task_records.FEWEST else 0
+    return min(task_lists.MOST, (length - 20) // 6)
+
+
+def draw_count(kind: str, length: int, rng: random.Random) -> int:
+    """On long canvases mostly what short ones do not hold."""
+    most = largest(kind, length)
+    fewest = task_records.FEWEST if kind in KINDS["records"] else task_lists.FEWEST
+    low = max(fewest, most // 3) if rng.random() < 0.8 else fewest
+    return rng.randint(low, most)
+
+
+class Tasks:
+    def __init__(self, tokens_per_batch: int):
+        self.words, self.tokens_per_batch = Words(), tokens_per_batch
+        rng = random.Random(-1)
+        self.valid = [self.canvases(length, 32 if length < 288 else 8, rng) for length in (64, 128, 288)]
+
+    def canvas(self, kind: str, length: int, rng: random.Random) -> list[int]:
+        while True:  # a name spelled in letters may not fit
+            prompt, answer = make(kind, rng, draw_count(kind, length, rng))
+            tokens = self.words.chat(prompt) + self.words.encode(answer)
+            if len(tokens) < length:
+                return tokens + [EOS] * (length - len(tokens))
+
+    def draw_kind(self, length: int, rng: random.Random) -> str:
+        family = rng.choices(FAMILIES, SHARES[length])[0]
+        kinds = [k for k in KINDS[family] if largest(k, length)]
+        return rng.choices(kinds, [HARDER.get(k, 1.0) for k in kinds])[0]
+
+    def canvases(self, length: int, count: int, rng: random.Random) -> torch.Tensor:
+        return torch.tensor([self.canvas(self.draw_kind(length, rng), length, rng) for _ in range(count)])
+
+    def batch(self, step: int, generator: torch.Generator) -> torch.Tensor:
+        rng = random.Random(torch.randint(2**62, (1,), generator=generator).item())
+        shares = CURRICULUM[max(s for s in CURRICULUM if s <= step)]
+        length = rng.choices(LENGTHS, shares)[0]
+        return self.canvases(length, max(1, self.tokens_per_batch // length), rng)
+
+    def network(self, width: int, layers: int) -> Llada:
+        # Heads have one size whatever the width: the clock of ROPE_BASE depends on it.
+        shape = Shape(len(self.words), CONTEXT, width, layers, width // HEAD, ffn=width * 3, rope_base=ROPE_BASE)
+        network = Llada(shape)
+        classes = [GIVEN, [" " + name for name in SURNAMES], list(string.digits), list(string.ascii_uppercase)]
+        tokens = [[self.words.id[word] for word in words] for words in classes]
+        starts.begin(network, starts.Start(DISTANCES, tokens, class_layers=layers - 3, mask=MASK))
+        return network
+
+    def task(self) -> loop.Task:
+        return loop.Task(
+            mask_token=MASK,
+            batch=self.batch,
+            maskable=answers,
+            # Padding is easy and plentiful; at full weight it would be most of what early steps learn.
+            loss_weight=lambda tokens: torch.where(tokens == EOS, 0.1, 1.0),
+            validation=self.valid,
+            counted=lambda canvas: answers(canvas) & (torch.cumsum(canvas == EOS, -1) <= 1),
+            sample=lambda network: "  ".join(f"{k} {s:.2f}" for k, s in self.accuracies(network, 8, 8, 6)),
+            tempering=0.5,
+        )
+
+    def accuracies(self, network, count: int, most_people: int, most_entries: int, seed: int = 0):
+        """By kind: the share of fresh items solved one token at a time. Where there is one answer, by the likeliest tokens;
+        where there are many, by tokens drawn at temperature 1."""
+        for kind in FIXED + RANDOM:
+            yield kind, self.accuracy_of(kind, network, count, (most_people, most_entries), seed)
+
+    def accuracy_of(self, kind: str, network, count: int, most: tuple[int, int], seed: int) -> float:
+        rng = random.Random(f"{kind} {seed}")
+        low, high = (task_records.FEWEST, most[1]) if kind in KINDS["records"] else (task_lists.FEWEST, most[0])
+        items = [make(kind, rng, rng.randint(low, high)) for _ in range(count)]
+        prompts = [self.words.chat(prompt) for prompt, _ in items]
+        lengths = [len(p) + len(self.words.encode(answer)) for p, (_, answer) in zip(prompts, items)]
+        canvas = torch.full((count, max(lengths) + 2), MASK)
+        for row, prompt, length in zip(canvas, prompts, lengths):
+            row[: len(prompt)] = torch.tensor(prompt)
+            row[length + 2 :] = EOS  # of what is surely padding two places are left to the model
+        filled = sampling.fill_rows(network, canvas, MASK, temperature=0.0 if kind in FIXED else 1.0, seed=seed)
+        right = 0
+        for row, prompt, (question, example) in zip(filled.tolist(), prompts, items):
+            right += is_right(kind, question, self.words.decode(row[len(prompt) :]), example)
+        return right / count
+
+
+def answers(canvas: torch.Tensor) -> torch.Tensor:
+    """Everything behind the assistant's mark and its line feed."""
+    begun = torch.cumsum(canvas == ASSISTANT, -1) > 0
+    return torch.cat((torch.zeros_like(begun[:, :2]), begun[:, :-2]), -1)

@@ -3,8 +3,9 @@
 // Nobody waits for a thread that has not begun. A loop is cut into portions; who is free takes the next one, so a
 // helper that the system keeps from running, because other programs use the processors, takes none, and the caller
 // does its share. At the end the caller waits only for portions that somebody is in the middle of, which is why they
-// are small; where even that takes too long, it goes on alone for a while (solo_time.h). Waiting threads look again for a few microseconds, because the next loop of a forward pass follows at
-// once, and then sleep: what they wait for may need their processor.
+// are small; where even that takes too long, it goes on alone for a while (solo_time.h). Waiting threads look again for
+// a few microseconds, because the next loop of a forward pass follows at once, and then sleep: what they wait for may
+// need their processor.
 //
 // (A barrier in the usual sense, where every thread has a share of its own and all wait for the last, stands still for
 // a scheduler's time slice, milliseconds, whenever one of them is not running: hundreds of times in a forward pass.)
@@ -27,7 +28,7 @@ namespace punt {
 
 /// What tests have to control. Both are called by several threads.
 struct ThreadPoolHooks {
-  std::function<void(int worker)> before_work = {};  // by every helper, before it looks for its first portion
+  std::function<void(int worker)> before_work = {};    // by every helper, before it looks for its first portion
   std::function<std::chrono::nanoseconds()> now = {};  // default: the steady clock
 };
 

@@ -138,8 +138,8 @@ TEST(ThreadPoolTest, FinishesWithoutHelpersThatDoNotCome) {
     std::latch release(1);
     {
       ThreadPool pool(4, {.before_work = [&](int worker) {
-        if (worker <= held) release.wait();
-      }});
+                        if (worker <= held) release.wait();
+                      }});
       for (int round = 0; round < 100; ++round) {
         std::atomic<std::size_t> sum = 0;
         std::atomic<bool> held_ran = false;

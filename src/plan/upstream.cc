@@ -21,7 +21,8 @@
 // deprioritised by the EOS policy counts as p = 0. Remasks and test rounds pass through; when commits differ from the
 // inner planner's, the pass that it hands on is dropped, and fewer tokens are taken back than are committed. If it
 // commits nothing, which schedules do, nor do we. A planner that never takes more passes than there are tokens
-// (pass_debt.h) keeps that promise in here: where it commits all that is left because no pass is, all of it is accepted.
+// (pass_debt.h) keeps that promise in here: where it commits all that is left because no pass is, all of it is
+// accepted.
 //
 // Tested by upstream_test.cc (against a literal reading of the formula), conformance_test.cc, tests/pass_bound_test.cc.
 #include <algorithm>

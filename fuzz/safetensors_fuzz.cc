@@ -10,7 +10,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto file = std::as_bytes(std::span(data, size));
   try {
-    for (const punt::SafetensorsEntry& entry : punt::ParseSafetensors(file, "fuzz")) {
+    for (const punt::StoredTensor& entry : punt::ParseSafetensors(file, "fuzz")) {
       const bool is_inside =
           entry.bytes.data() >= file.data() && entry.bytes.data() + entry.bytes.size() <= file.data() + file.size();
       if (!is_inside) std::abort();

@@ -54,6 +54,25 @@ refuses "short.gguf" inspect short.gguf
 refuses "short.gguf" convert short.gguf x.gguf
 [ ! -e x.gguf ] || fail "a refused conversion left a file"
 
+# ---- a checkpoint of PyTorch: what is no tensor is refused by its name, and nothing of it runs
+mkdir pickled
+cp "$golden/bert/config.json" pickled/
+python3 - <<'PYTHON' || fail "cannot make a pickle"
+import os, pickle, zipfile
+class Command:
+    def __reduce__(self):
+        return os.system, ("touch ran",)
+with zipfile.ZipFile("pickled/pytorch_model.bin", "w") as archive:
+    archive.writestr("model/data.pkl", pickle.dumps({"weight": Command()}, protocol=2))
+PYTHON
+refuses 'pytorch_model.bin: pickle, byte ' convert pickled x.gguf
+[[ $err == *'"posix.system" is not allowed'* ]] || fail "the function is not named: $err"
+[ ! -e ran ] || fail "a pickle was executed"
+cp "$golden/pytorch/archive.bin" pickled/pytorch_model.bin
+refuses "pytorch_model.bin: tensor 'bert.embeddings.word_embeddings.weight' is missing" convert pickled x.gguf
+rm pickled/pytorch_model.bin
+refuses "none of these files is there: model.safetensors.index.json" convert pickled x.gguf
+
 # ---- an interrupted conversion leaves nothing and says so
 mkdir large
 cp "$golden/esm2/config.json" large/

@@ -153,7 +153,10 @@ way down of part of the layers more bits. Rows that blocks do not divide get a l
 Runner AddConvert(CLI::App& command) {
   const auto flags = std::make_shared<ConvertFlags>();
   command.footer(Footer());
-  command.add_option("input", flags->input, "A Hugging Face folder, or a GGUF file (its first part)")->required();
+  command
+      .add_option("input", flags->input,
+                  "A Hugging Face folder (safetensors, or checkpoints of PyTorch), or a GGUF file (its first part)")
+      ->required();
   command.add_option("output", flags->output, "The GGUF file to write")->required();
   command.add_option("--type", flags->type, "Type of the matrices, see below")->capture_default_str();
   AddThreads(command, flags->threads);

@@ -1,4 +1,4 @@
-// One token per amino acid.
+// One token per amino acid, or atom.
 #pragma once
 
 #include <string>

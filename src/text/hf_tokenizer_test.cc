@@ -119,6 +119,17 @@ TEST_F(HfTokenizerTest, CasedWordPiece) {
   EXPECT_EQ(vocabulary.tokenizer->Encode("A" + std::string(99, 'a')).size(), 100u);
 }
 
+TEST_F(HfTokenizerTest, LettersMayBeWrittenInBrackets) {
+  Write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nC\nCl\nc\n[Na+]\n>>\n");
+  Write("tokenizer_config.json", R"({"tokenizer_class": "EsmTokenizer", "cls_token": "[CLS]", "eos_token": "[SEP]"})");
+  const Vocabulary vocabulary = OpenVocabulary(Convert());
+  EXPECT_EQ(vocabulary.tokenizer->Encode("ClC[Na+]>>cC"), (Tokens{6, 5, 8, 9, 7, 5}));
+  EXPECT_THROW(vocabulary.tokenizer->Encode("C[MASK]"), Error);  // a special token is no text
+  EXPECT_EQ(vocabulary.tokenizer->Encode("C[MASK]", {.specials = true}), (Tokens{5, 4}));
+  EXPECT_TRUE(vocabulary.tokenizer->IsControl(1));
+  EXPECT_FALSE(vocabulary.tokenizer->IsControl(8));
+}
+
 TEST_F(HfTokenizerTest, WithoutAMaskTokenThereIsNone) {
   Json json = GoldenJson("llada", "tokenizer.json");
   json["added_tokens"] = Json::array();

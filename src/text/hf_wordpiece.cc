@@ -28,6 +28,10 @@ void Mark(const char* text, TokenKind kind, HfVocabulary& vocabulary) {
   if (token) vocabulary.kinds[static_cast<std::size_t>(*token)] = kind;
 }
 
+void MarkBertSpecials(HfVocabulary& vocabulary) {
+  for (const char* name : {"[PAD]", "[CLS]", "[SEP]", "[MASK]", "[UNK]"}) Mark(name, TokenKind::kControl, vocabulary);
+}
+
 }  // namespace
 
 HfVocabulary ReadHfWordPiece(const HfJson& tokenizer) {
@@ -66,7 +70,7 @@ HfVocabulary ReadBertVocab(const std::filesystem::path& file, const HfJson& conf
   HfVocabulary vocabulary;
   vocabulary.model = "bert";
   ReadLines(file, vocabulary);
-  for (const char* name : {"[PAD]", "[CLS]", "[SEP]", "[MASK]", "[UNK]"}) Mark(name, TokenKind::kControl, vocabulary);
+  MarkBertSpecials(vocabulary);
   vocabulary.lowercase = config["do_lower_case"].BooleanOr(true);
   vocabulary.strip_accents = config["strip_accents"].BooleanOr(vocabulary.lowercase);
   return vocabulary;
@@ -79,6 +83,7 @@ HfVocabulary ReadEsmVocab(const std::filesystem::path& file) {
   for (const std::string& text : vocabulary.tokens) {
     if (text.starts_with('<') && text.ends_with('>')) Mark(text.c_str(), TokenKind::kControl, vocabulary);
   }
+  MarkBertSpecials(vocabulary);  // other brackets may be letters, as atoms of a molecule are
   return vocabulary;
 }
 

@@ -66,11 +66,15 @@ void DescribeBert(const HfConfig& config, HfModel& model) {
     model.Linear(to + "ffn_down", from + "output.dense", sizes.dim, sizes.hidden);
     model.LayerNorm(to + "layer_output_norm", from + "output.LayerNorm", sizes.dim);
   }
-  const std::string head = "cls.predictions.";
+  // TAPE's BERT for proteins is the same network; its head has another name.
+  const bool is_tape = IsArchitecture(config, "ProteinBertForMaskedLM", "protein_bert");
+  const std::string head = is_tape ? "mlm." : "cls.predictions.";
   model.Linear("head_dense", head + "transform.dense", sizes.dim, sizes.dim);
   model.LayerNorm("head_norm", head + "transform.LayerNorm", sizes.dim);
   model.Vector("output.bias", head + "bias", sizes.vocab).sources.push_back(head + "decoder.bias");
-  model.ignored = {"bert.pooler.*", "cls.seq_relationship.*", "bert.embeddings.position_ids", head + "decoder.bias"};
+  // Other heads: of BERT's second task, and of AntiBERTy's.
+  model.ignored = {"bert.pooler.*", "cls.seq_relationship.*",       "cls.species.*",      "cls.chain.*",
+                   "cls.graft.*",   "bert.embeddings.position_ids", head + "decoder.bias"};
   AddHeadMatrix(config, sizes, head + "decoder", model);
 }
 

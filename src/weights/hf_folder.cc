@@ -1,6 +1,6 @@
 // A Hugging Face folder seen as a GGUF file. The architecture's description (hf_model.h) says which tensors there
-// are; here they are found in the safetensors files, checked, and made on request: most are the file's own bytes,
-// some are permuted, stacked, or widened to f32 (one-dimensional ones, as llama.cpp has it).
+// are; here they are found in the files, checked, and made on request: most are the file's own bytes,
+// some are put in order, permuted, stacked, or converted to f32 (one-dimensional ones, as llama.cpp has it, and f64).
 #include "weights/hf_folder.h"
 
 #include <fmt/ranges.h>
@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 /// How the bytes of one tensor are made.
 struct Recipe {
-  std::vector<std::span<const std::byte>> sources;  // one, or as many as are stacked
+  std::vector<const StoredTensor*> sources;  // one, or as many as are stacked
   ggml_type source_type = GGML_TYPE_F32;
   int permuted_heads = 0;
 };
@@ -52,14 +52,15 @@ class Resolver {
       if (source == nullptr) return false;
       CheckShape(tensor, *source);
       const std::optional<ggml_type> type = GgmlType(source->entry->dtype);
-      if (!type) BadType(*source, "is not supported, only F32, F16 and BF16 are");
+      if (!type) BadType(*source, "is not supported, only F32, F16, BF16 and F64 are");
       if (i > 0 && type != recipe.source_type) BadType(*source, "differs from that of expert 0");
       recipe.source_type = *type;
-      recipe.sources.push_back(source->entry->bytes);
+      recipe.sources.push_back(source->entry);
     }
     recipe.permuted_heads = tensor.permuted_heads;
     info.name = tensor.name;
-    info.type = tensor.shape.size() == 1 ? GGML_TYPE_F32 : recipe.source_type;
+    const bool is_f32 = tensor.shape.size() == 1 || recipe.source_type == GGML_TYPE_F64;
+    info.type = is_f32 ? GGML_TYPE_F32 : recipe.source_type;
     std::copy(tensor.shape.rbegin(), tensor.shape.rend(), info.shape.begin());
     if (tensor.stacked > 0) info.shape[tensor.shape.size()] = tensor.stacked;
     return true;
@@ -113,14 +114,32 @@ void PermuteRows(std::span<const std::byte> source, int heads, std::size_t row_b
   }
 }
 
-void WidenToF32(std::span<const std::byte> source, ggml_type type, std::span<std::byte> out) {
-  const std::size_t count = out.size() / sizeof(float);
-  for (std::size_t i = 0; i < count; ++i) {
-    std::uint16_t bits = 0;  // the bytes may lie at an odd address
-    std::memcpy(&bits, source.data() + i * sizeof(bits), sizeof(bits));
-    const float value = type == GGML_TYPE_F16 ? ggml_fp16_to_fp32(bits) : ggml_bf16_to_fp32({bits});
+float ToF32(const std::byte* bytes, ggml_type type) {
+  std::uint16_t bits = 0;  // the bytes may lie at an odd address
+  double wide = 0;
+  if (type == GGML_TYPE_F64) {
+    std::memcpy(&wide, bytes, sizeof(wide));
+    return static_cast<float>(wide);
+  }
+  std::memcpy(&bits, bytes, sizeof(bits));
+  return type == GGML_TYPE_F16 ? ggml_fp16_to_fp32(bits) : ggml_bf16_to_fp32({bits});
+}
+
+void ConvertToF32(std::span<const std::byte> source, ggml_type type, std::span<std::byte> out) {
+  const std::size_t size = ggml_type_size(type);
+  for (std::size_t i = 0; i < out.size() / sizeof(float); ++i) {
+    const float value = ToF32(source.data() + i * size, type);
     std::memcpy(out.data() + i * sizeof(float), &value, sizeof(float));
   }
+}
+
+/// One source in the order of its indices and in the type wanted.
+void ReadSource(const StoredTensor& source, ggml_type type, ggml_type wanted, std::span<std::byte> out) {
+  if (type == wanted) return CopyInOrder(source, out);
+  if (source.strides.empty()) return ConvertToF32(source.bytes, type, out);
+  std::vector<std::byte> ordered(out.size() / ggml_type_size(wanted) * ggml_type_size(type));
+  CopyInOrder(source, ordered);
+  ConvertToF32(ordered, type, out);
 }
 
 class HfSource : public WeightSource {
@@ -134,24 +153,23 @@ class HfSource : public WeightSource {
   std::span<const std::byte> Mapped(std::size_t index) const override {
     const Recipe& recipe = recipes_.at(index);
     const TensorInfo& info = infos_[index];
-    const bool is_plain = recipe.sources.size() == 1 && recipe.permuted_heads == 0 && recipe.source_type == info.type;
-    return is_plain && IsAligned(recipe.sources[0], info.type) ? recipe.sources[0] : std::span<const std::byte>();
+    const StoredTensor& source = *recipe.sources[0];
+    const bool is_plain = recipe.sources.size() == 1 && recipe.permuted_heads == 0 && source.strides.empty() &&
+                          recipe.source_type == info.type;
+    return is_plain && IsAligned(source.bytes, info.type) ? source.bytes : std::span<const std::byte>();
   }
 
   void Read(std::size_t index, std::span<std::byte> out) const override {
     const Recipe& recipe = recipes_.at(index);
     const TensorInfo& info = infos_[index];
     Check(out.size() == info.bytes(), "a buffer of another size than the tensor");
-    if (recipe.source_type != info.type) {
-      WidenToF32(recipe.sources[0], recipe.source_type, out);
-    } else if (recipe.permuted_heads > 0) {
-      PermuteRows(recipe.sources[0], recipe.permuted_heads, ggml_row_size(info.type, info.shape[0]), out);
-    } else {
-      for (const auto& source : recipe.sources) {
-        std::memcpy(out.data(), source.data(), source.size());
-        out = out.subspan(source.size());
-      }
+    const std::size_t share = out.size() / recipe.sources.size();
+    for (std::size_t i = 0; i < recipe.sources.size(); ++i) {
+      ReadSource(*recipe.sources[i], recipe.source_type, info.type, out.subspan(i * share, share));
     }
+    if (recipe.permuted_heads == 0) return;
+    const std::vector<std::byte> halves(out.begin(), out.end());
+    PermuteRows(halves, recipe.permuted_heads, ggml_row_size(info.type, info.shape[0]), out);
   }
 
  private:

@@ -12,6 +12,11 @@ bool IsLladaMoe(const HfConfig& config) {
   return IsArchitecture(config, "LLaDAMoEModelLM", "llada_moe") || IsArchitecture(config, "LLaDAMoEModel", "llada_moe");
 }
 
+bool IsBert(const HfConfig& config) {
+  return IsArchitecture(config, "BertForMaskedLM", "bert") ||
+         IsArchitecture(config, "ProteinBertForMaskedLM", "protein_bert");
+}
+
 constexpr HfArchitecture kArchitectures[] = {
     {"llada-moe", IsLladaMoe, DescribeLladaMoe},
     {"llada", [](const HfConfig& c) { return IsArchitecture(c, "LLaDAModelLM", "llada"); }, DescribeLlada},
@@ -19,7 +24,7 @@ constexpr HfArchitecture kArchitectures[] = {
      DescribeLlada2Moe},
     {"dream", [](const HfConfig& c) { return IsArchitecture(c, "DreamModel", "Dream"); }, DescribeDream},
     {"esm2", [](const HfConfig& c) { return IsArchitecture(c, "EsmForMaskedLM", "esm"); }, DescribeEsm2},
-    {"bert", [](const HfConfig& c) { return IsArchitecture(c, "BertForMaskedLM", "bert"); }, DescribeBert},
+    {"bert", IsBert, DescribeBert},
     {"distilbert", [](const HfConfig& c) { return IsArchitecture(c, "DistilBertForMaskedLM", "distilbert"); },
      DescribeDistilbert},
 };

@@ -1,16 +1,41 @@
 #include "weights/hf_shards.h"
 
+#include <fmt/ranges.h>
+
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/check.h"
 #include "weights/hf_folder.h"
+#include "weights/pytorch.h"
+#include "weights/safetensors.h"
 
 namespace punt {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
+
+// In the order in which they are looked for.
+constexpr const char* kFiles[] = {"model.safetensors.index.json",
+                                  "model.safetensors",
+                                  "pytorch_model.bin.index.json",
+                                  "pytorch_model.bin",
+                                  "model.pt",
+                                  "model.pth"};
+
+fs::path FindWeights(const fs::path& folder) {
+  for (const char* name : kFiles) {
+    if (fs::exists(folder / name)) return folder / name;
+  }
+  BadInput("{}: no weights: none of these files is there: {}", folder.string(), fmt::join(kFiles, ", "));
+}
+
+std::vector<StoredTensor> ParseTensors(const MappedFile& file) {
+  const std::string origin = file.path().string();
+  return file.path().extension() == ".safetensors" ? ParseSafetensors(file.bytes(), origin)
+                                                   : ParsePytorch(file.bytes(), origin);
+}
 
 /// weight_map of the index: which tensor is in which file. Files lie in the folder itself, whatever the index says.
 std::map<std::string, std::string> ReadIndex(const fs::path& path) {
@@ -36,26 +61,23 @@ std::map<std::string, std::string> ReadIndex(const fs::path& path) {
 
 }  // namespace
 
+TensorFile::TensorFile(fs::path path) : file_(std::move(path)), tensors_(ParseTensors(file_)) {}
+
 HfShards::HfShards(const fs::path& folder) {
-  const fs::path index = folder / "model.safetensors.index.json";
-  const fs::path single = folder / "model.safetensors";
+  const fs::path weights = FindWeights(folder);
+  origin_ = weights.string();
   std::map<std::string, std::string> expected;
-  std::set<std::string> names;
-  if (fs::exists(index)) {
-    expected = ReadIndex(index);
+  std::set<std::string> names = {weights.filename().string()};
+  if (weights.extension() == ".json") {
+    expected = ReadIndex(weights);
+    names.clear();
     for (const auto& [tensor, file] : expected) names.insert(file);
-    origin_ = index.string();
-  } else if (fs::exists(single)) {
-    names = {"model.safetensors"};
-    origin_ = single.string();
-  } else {
-    BadInput("{}: neither model.safetensors nor model.safetensors.index.json is there", folder.string());
   }
 
-  files_.reserve(names.size());  // entries are pointed to
+  files_.reserve(names.size());  // tensors are pointed to
   for (const std::string& name : names) {
-    const SafetensorsFile& file = files_.emplace_back(folder / name);
-    for (const SafetensorsEntry& entry : file.entries()) {
+    const TensorFile& file = files_.emplace_back(folder / name);
+    for (const StoredTensor& entry : file.tensors()) {
       const auto [it, is_new] = tensors_.emplace(entry.name, Tensor{&entry, &file});
       if (!is_new) {
         BadInput("{}: tensor '{}' is also in {}", file.path().string(), entry.name, it->second.file->path().string());

@@ -24,15 +24,6 @@ constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kMostHeaderBytes = 100'000'000;  // the limit of the reference implementation
 constexpr std::string_view kMetadata = "__metadata__";
 
-struct DtypeRow {
-  std::string_view name;
-  std::size_t bytes;
-};
-
-constexpr DtypeRow kDtypes[] = {{"F64", 8}, {"F32", 4}, {"F16", 2},  {"BF16", 2},    {"I64", 8},
-                                {"I32", 4}, {"I16", 2}, {"I8", 1},   {"U64", 8},     {"U32", 4},
-                                {"U16", 2}, {"U8", 1},  {"BOOL", 1}, {"F8_E4M3", 1}, {"F8_E5M2", 1}};
-
 /// Parses the header; a name that occurs twice is an error, which a JSON object alone would not show.
 Json ParseHeader(std::span<const std::byte> text, std::string_view origin) {
   std::set<std::string> names;
@@ -66,22 +57,16 @@ std::vector<std::int64_t> Sizes(const Json& entry, const char* field, std::strin
   return sizes;
 }
 
-std::size_t DtypeBytes(const std::string& dtype, std::string_view where) {
-  for (const DtypeRow& row : kDtypes) {
-    if (row.name == dtype) return row.bytes;
-  }
-  BadInput("{}: dtype '{}' is unknown", where, dtype);
-}
-
-SafetensorsEntry ParseEntry(const std::string& name, const Json& entry, std::span<const std::byte> data,
-                            std::string_view origin) {
+StoredTensor ParseEntry(const std::string& name, const Json& entry, std::span<const std::byte> data,
+                        std::string_view origin) {
   const std::string where = fmt::format("{}: tensor '{}'", origin, name);
   if (!entry.is_object()) BadInput("{} is no object", where);
   const auto dtype = entry.find("dtype");
   if (dtype == entry.end() || !dtype->is_string()) BadInput("{}: dtype is missing or no string", where);
-  SafetensorsEntry result{.name = name, .dtype = dtype->get<std::string>(), .shape = Sizes(entry, "shape", where)};
+  StoredTensor result{.name = name, .dtype = dtype->get<std::string>(), .shape = Sizes(entry, "shape", where)};
 
-  std::uint64_t bytes = DtypeBytes(result.dtype, where);
+  std::uint64_t bytes = DtypeBytes(result.dtype);
+  if (bytes == 0) BadInput("{}: dtype '{}' is unknown", where, result.dtype);
   for (const std::int64_t size : result.shape) {
     if (__builtin_mul_overflow(bytes, static_cast<std::uint64_t>(size), &bytes)) {
       BadInput("{}: shape [{}] is too large", where, fmt::join(result.shape, ", "));
@@ -111,9 +96,9 @@ void CheckMetadata(const Json& metadata, std::string_view origin) {
 }
 
 /// The bytes of the tensors have to follow each other without gap or overlap, and fill the file.
-void CheckCoverage(std::span<const SafetensorsEntry> sorted, std::span<const std::byte> data, std::string_view origin) {
+void CheckCoverage(std::span<const StoredTensor> sorted, std::span<const std::byte> data, std::string_view origin) {
   const std::byte* next = data.data();
-  for (const SafetensorsEntry& entry : sorted) {
+  for (const StoredTensor& entry : sorted) {
     if (entry.bytes.data() != next) {
       BadInput("{}: tensor '{}': data_offsets {} the tensor before", origin, entry.name,
                entry.bytes.data() < next ? "overlap" : "leave a gap behind");
@@ -127,7 +112,7 @@ void CheckCoverage(std::span<const SafetensorsEntry> sorted, std::span<const std
 
 }  // namespace
 
-std::vector<SafetensorsEntry> ParseSafetensors(std::span<const std::byte> file, std::string_view origin) {
+std::vector<StoredTensor> ParseSafetensors(std::span<const std::byte> file, std::string_view origin) {
   if (file.size() < kLengthBytes) BadInput("{}: {} bytes are too few for a safetensors header", origin, file.size());
   std::uint64_t length = 0;
   std::memcpy(&length, file.data(), kLengthBytes);
@@ -136,7 +121,7 @@ std::vector<SafetensorsEntry> ParseSafetensors(std::span<const std::byte> file, 
   }
   const Json header = ParseHeader(file.subspan(kLengthBytes, length), origin);
   const std::span<const std::byte> data = file.subspan(kLengthBytes + length);
-  std::vector<SafetensorsEntry> entries;
+  std::vector<StoredTensor> entries;
   entries.reserve(header.size());
   for (const auto& [name, entry] : header.items()) {
     if (name == kMetadata) {
@@ -146,19 +131,12 @@ std::vector<SafetensorsEntry> ParseSafetensors(std::span<const std::byte> file, 
     }
   }
   // Empty tensors lie where others begin, so the end decides between them.
-  std::stable_sort(entries.begin(), entries.end(), [](const SafetensorsEntry& a, const SafetensorsEntry& b) {
+  std::stable_sort(entries.begin(), entries.end(), [](const StoredTensor& a, const StoredTensor& b) {
     if (a.bytes.data() != b.bytes.data()) return a.bytes.data() < b.bytes.data();
     return a.bytes.size() < b.bytes.size();
   });
   CheckCoverage(entries, data, origin);
   return entries;
-}
-
-std::optional<ggml_type> GgmlType(std::string_view dtype) {
-  if (dtype == "F32") return GGML_TYPE_F32;
-  if (dtype == "F16") return GGML_TYPE_F16;
-  if (dtype == "BF16") return GGML_TYPE_BF16;
-  return std::nullopt;
 }
 
 SafetensorsFile::SafetensorsFile(std::filesystem::path path)

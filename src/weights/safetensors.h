@@ -2,35 +2,23 @@
 // {dtype, shape, data_offsets}, then the bytes of the tensors without gaps. https://github.com/huggingface/safetensors
 #pragma once
 
-#include <ggml.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "weights/mapped_file.h"
+#include "weights/stored_tensor.h"
 
 namespace punt {
-
-struct SafetensorsEntry {
-  std::string name;
-  std::string dtype;                // as the file spells it: "F32", "BF16", "I64", ...
-  std::vector<std::int64_t> shape;  // PyTorch's order: the last dimension is contiguous
-  std::span<const std::byte> bytes;
-};
 
 /// Reads the header in `file` and points the entries into it, in the order of their bytes. Throws Error that names
 /// `origin` and the tensor and field at fault: wrong lengths, no JSON, duplicate names, unknown dtypes, shapes that
 /// do not fit their bytes, offsets out of bounds, gaps and overlaps. Never allocates more than the header justifies.
-std::vector<SafetensorsEntry> ParseSafetensors(std::span<const std::byte> file, std::string_view origin);
-
-/// The ggml type of the dtypes that models are computed with (F32, F16, BF16).
-std::optional<ggml_type> GgmlType(std::string_view dtype);
+std::vector<StoredTensor> ParseSafetensors(std::span<const std::byte> file, std::string_view origin);
 
 /// A memory-mapped file. Immutable; may be shared between threads.
 class SafetensorsFile {
@@ -38,11 +26,11 @@ class SafetensorsFile {
   explicit SafetensorsFile(std::filesystem::path path);
 
   const std::filesystem::path& path() const { return file_.path(); }
-  std::span<const SafetensorsEntry> entries() const { return entries_; }
+  std::span<const StoredTensor> entries() const { return entries_; }
 
  private:
   MappedFile file_;
-  std::vector<SafetensorsEntry> entries_;
+  std::vector<StoredTensor> entries_;
 };
 
 /// A float32 tensor to be written, shape in PyTorch's order; `values` has as many numbers as that says.

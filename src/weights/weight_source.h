@@ -53,8 +53,9 @@ class WeightSource {
 /// A GGUF file, memory-mapped. Split files (name-00001-of-00003.gguf) are opened by their first part.
 std::unique_ptr<WeightSource> OpenGguf(const std::filesystem::path& file);
 
-/// A Hugging Face folder: config.json and safetensors, one file or sharded. Metadata holds the architecture's keys
-/// (llama.cpp's names) but no tokenizer. Tensors keep their type (f32, f16, bf16).
+/// A Hugging Face folder: config.json and safetensors or checkpoints of PyTorch (pytorch_model.bin), one file or
+/// sharded. Metadata holds the architecture's keys (llama.cpp's names) but no tokenizer. Matrices keep their type (f32,
+/// f16, bf16); f64 becomes f32.
 std::unique_ptr<WeightSource> OpenHfFolder(const std::filesystem::path& folder);
 
 }  // namespace punt

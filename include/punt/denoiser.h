@@ -38,6 +38,7 @@ struct DenoiserInfo {
   // refused by name before the first step.
   bool has_attention_maps = false;
   bool has_shadow_rows = false;
+  bool has_influence = false;
 };
 
 /// What a pass is for. Only changes how it is counted: NFE is reported for both kinds apart.
@@ -151,6 +152,16 @@ struct AttentionRequest {
   std::span<float> out;
 };
 
+/// Reads how far the rows of masked positions would move if one more of them were known. out is [L x L]: for the
+/// positions i and j of two of the proposals, KL(row j || row j with the token of i revealed, and nothing else) in
+/// nats, at row i and column j. All other entries are 0. Exact models compute it; networks predict it from the pass
+/// alone, by a head trained for them (model/influence_head.h), so no pass is run for it and none is counted.
+struct InfluenceRequest {
+  const Pass* pass = nullptr;
+  std::span<const Proposal> proposals;  // what was read from the pass, at masked positions, no repeats
+  std::span<float> out;
+};
+
 /// Honest cost. NFE = base_passes + test_passes: every forward pass of every sequence.
 struct Counters {
   std::int64_t base_passes = 0;
@@ -177,6 +188,7 @@ class DenoiserSession {
   void LogProbs(std::span<const LogProbRequest> requests);
   void TokenProbs(std::span<const TokenProbRequest> requests);
   void Attention(std::span<const AttentionRequest> requests);
+  void Influence(std::span<const InfluenceRequest> requests);
 
   const DenoiserInfo& info() const { return info_; }
   const Counters& counters() const { return counters_; }
@@ -192,7 +204,8 @@ class DenoiserSession {
   virtual void DoDiverge(std::span<const DivergenceRequest> requests) = 0;
   virtual void DoLogProbs(std::span<const LogProbRequest> requests) = 0;
   virtual void DoTokenProbs(std::span<const TokenProbRequest> requests) = 0;
-  virtual void DoAttention(std::span<const AttentionRequest> requests);  // throws Error unless overridden
+  virtual void DoAttention(std::span<const AttentionRequest> requests);  // these two throw Error unless overridden
+  virtual void DoInfluence(std::span<const InfluenceRequest> requests);
   virtual int PassesPerQuery() const { return 1; }
 
  private:

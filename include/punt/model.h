@@ -29,6 +29,9 @@ struct ModelOptions {
   // Changes results by rounding. How the CPU multiplies weights: "exact" as the file's types say, "int8" with all
   // weights rounded to 8 bits, "ggml" with ggml's own kernels, or "auto"; see docs/performance.md.
   std::string compute = "auto";
+  // Changes what planners that ask for influence do. The head that predicts it (model/influence_head.h); empty:
+  // NAME.influence.gguf beside NAME.gguf, if it is there.
+  std::string influence = {};
   // Changes only speed; but without the faster layout ggml's kernels compute, which round as "ggml" does.
   std::string device = "auto";  // see `punt list devices`
   int gpu_layers = -1;          // layers, from the last, on a GPU device; -1: all

@@ -82,7 +82,8 @@ struct StepView {
   std::span<const AttentionMap> attention;  // one for each of needs().attention
   StreamKey key;                            // with Purpose::kPlan for the planner's own draws
   Probe& probe;
-  std::span<const PastStep> past = {};  // all steps of the run so far; only if needs().past_steps
+  std::span<const float> influence = {};  // [L x L] between proposals, see InfluenceRequest; only if needs().influence
+  std::span<const PastStep> past = {};    // all steps of the run so far; only if needs().past_steps
 
   /// [L x L], of layers that needs() names.
   std::span<const float> Attention(const LayerRange& layers) const;
@@ -118,6 +119,7 @@ struct PlannerNeeds {
   int prediction_history = 0;              // most probable tokens to keep per position
   bool shadow_rows = false;                // what the model thinks of tokens that are there already
   std::vector<LayerRange> attention = {};  // layers whose attention maps are wanted, no repeats
+  bool influence = false;                  // how far masked rows would move if others were revealed
   bool past_steps = false;                 // what earlier steps cost and brought
   bool tests = false;                      // runs test passes
 

@@ -103,8 +103,28 @@ void DenoiserSession::Attention(std::span<const AttentionRequest> requests) {
   DoAttention(requests);
 }
 
+void DenoiserSession::Influence(std::span<const InfluenceRequest> requests) {
+  for (const InfluenceRequest& request : requests) {
+    Check(request.pass != nullptr, "a read without a pass");
+    const std::span<const Token> canvas = request.pass->canvas();
+    Check(request.out.size() == canvas.size() * canvas.size(), "a read of influence that does not match the canvas");
+    for (const Proposal& proposal : request.proposals) {
+      CheckRows({&proposal.position, 1}, canvas.size());
+      Check(canvas[static_cast<std::size_t>(proposal.position)] == info_.mask_token, "influence of what is not masked");
+      if (proposal.token < 0 || proposal.token >= info_.vocab_size) {
+        BadInput("token {} lies outside the vocabulary of {}", proposal.token, info_.vocab_size);
+      }
+    }
+  }
+  DoInfluence(requests);
+}
+
 void DenoiserSession::DoAttention(std::span<const AttentionRequest>) {
   BadInput("{} has no attention maps", info_.name);
+}
+
+void DenoiserSession::DoInfluence(std::span<const InfluenceRequest>) {
+  BadInput("{} has no influence head", info_.name);
 }
 
 }  // namespace punt

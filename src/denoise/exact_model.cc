@@ -128,6 +128,30 @@ class ExactSession : public DenoiserSession {
     });
   }
 
+  /// Every proposal is revealed in turn.
+  void DoInfluence(std::span<const InfluenceRequest> requests) override {
+    const DivergenceOptions options;
+    std::vector<double> fresh(vocab_);
+    RowScratch scratch;
+    for (const InfluenceRequest& request : requests) {
+      Own(request.pass);
+      std::vector<Token> canvas(request.pass->canvas().begin(), request.pass->canvas().end());
+      std::fill(request.out.begin(), request.out.end(), 0.0f);
+      for (const Proposal& revealed : request.proposals) {
+        Token& token = canvas[static_cast<std::size_t>(revealed.position)];
+        token = revealed.token;
+        const PassRef pass = Evaluate({.canvas = canvas, .rows = {}}, 0);
+        token = info().mask_token;
+        for (const Proposal& seen : request.proposals) {
+          if (seen.position == revealed.position) continue;
+          const auto place = static_cast<std::size_t>(revealed.position) * canvas.size();
+          request.out[place + static_cast<std::size_t>(seen.position)] = static_cast<float>(
+              DivergeRows(Own(request.pass, seen.position), Own(pass.get(), seen.position), options, scratch));
+        }
+      }
+    }
+  }
+
  private:
   PassRef Evaluate(const Query& query, int worker) {
     const std::span<const Token> canvas = query.canvas;

@@ -55,9 +55,10 @@ std::vector<Token> Banned(const DenoiserInfo& info, std::span<const Token> never
 class NeuralSession : public DenoiserSession {
  public:
   NeuralSession(const DenoiserInfo& info, const Network& network, std::span<const Token> never,
-                const SessionOptions& options)
+                const InfluenceHead* influence, const SessionOptions& options)
       : DenoiserSession(info),
         network_(network),
+        influence_(influence),
         options_(options),
         dim_(static_cast<std::size_t>(network.hyper().model_dim)),
         ledger_(std::make_shared<LogitStore>()),
@@ -156,7 +157,35 @@ class NeuralSession : public DenoiserSession {
     }
   }
 
+  void DoInfluence(std::span<const InfluenceRequest> requests) override {
+    if (influence_ == nullptr) return DenoiserSession::DoInfluence(requests);
+    for (const InfluenceRequest& request : requests) ReadInfluence(request);
+  }
+
  private:
+  void ReadInfluence(const InfluenceRequest& request) {
+    const NeuralPass& pass = Own(request.pass);
+    const std::size_t count = request.proposals.size();
+    std::vector<float> states;
+    std::vector<Position> positions;
+    std::vector<double> probs, entropies;
+    for (const Proposal& proposal : request.proposals) {
+      const auto from = pass.hidden.begin() + static_cast<std::ptrdiff_t>(pass.IndexOf(proposal.position) * dim_);
+      states.insert(states.end(), from, from + static_cast<std::ptrdiff_t>(dim_));
+      positions.push_back(proposal.position);
+      probs.push_back(proposal.token_prob);
+      entropies.push_back(proposal.entropy);
+    }
+    std::vector<float> between(count * count);
+    influence_->Predict({.states = states, .positions = positions, .token_probs = probs, .entropies = entropies}, team_,
+                        between);
+    std::fill(request.out.begin(), request.out.end(), 0.0f);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto row = request.out.subspan(static_cast<std::size_t>(positions[i]) * pass.canvas().size());
+      for (std::size_t j = 0; j < count; ++j) row[static_cast<std::size_t>(positions[j])] = between[i * count + j];
+    }
+  }
+
   /// A thread's own way to read rows.
   struct Lane {
     Lane(const Network& network, const ReaderOptions& options)
@@ -317,6 +346,7 @@ class NeuralSession : public DenoiserSession {
   }
 
   const Network& network_;
+  const InfluenceHead* const influence_;  // may be null
   const SessionOptions options_;
   const std::size_t dim_;
   const Ledger ledger_;
@@ -329,8 +359,10 @@ class NeuralSession : public DenoiserSession {
 
 }  // namespace
 
-NeuralDenoiser::NeuralDenoiser(DenoiserInfo info, std::shared_ptr<const Network> network, std::vector<Token> never)
-    : info_(std::move(info)), network_(std::move(network)), never_(std::move(never)) {
+NeuralDenoiser::NeuralDenoiser(DenoiserInfo info, std::shared_ptr<const Network> network, std::vector<Token> never,
+                               std::shared_ptr<const InfluenceHead> influence)
+    : info_(std::move(info)), network_(std::move(network)), never_(std::move(never)), influence_(std::move(influence)) {
+  info_.has_influence = influence_ != nullptr;
   if (info_.vocab_size != network_->hyper().vocab_size) {
     BadInput("{}: the tokenizer has {} tokens, the network {}", info_.name, info_.vocab_size,
              network_->hyper().vocab_size);
@@ -342,7 +374,7 @@ NeuralDenoiser::NeuralDenoiser(DenoiserInfo info, std::shared_ptr<const Network>
 }
 
 std::unique_ptr<DenoiserSession> NeuralDenoiser::NewSession(const SessionOptions& options) const {
-  return std::make_unique<NeuralSession>(info_, *network_, never_, options);
+  return std::make_unique<NeuralSession>(info_, *network_, never_, influence_.get(), options);
 }
 
 }  // namespace punt

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "model/influence_head.h"
 #include "model/network.h"
 #include "punt/denoiser.h"
 
@@ -12,8 +13,9 @@ namespace punt {
 class NeuralDenoiser : public Denoiser {
  public:
   /// `never` are tokens that no row may give (besides the mask): what a vocabulary has but a text does not.
-  /// Throws Error when the facts do not fit the network.
-  NeuralDenoiser(DenoiserInfo info, std::shared_ptr<const Network> network, std::vector<Token> never);
+  /// `influence` may be null. Throws Error when the facts do not fit the network.
+  NeuralDenoiser(DenoiserInfo info, std::shared_ptr<const Network> network, std::vector<Token> never,
+                 std::shared_ptr<const InfluenceHead> influence = nullptr);
 
   const DenoiserInfo& info() const override { return info_; }
   const Network& network() const { return *network_; }
@@ -23,6 +25,7 @@ class NeuralDenoiser : public Denoiser {
   DenoiserInfo info_;
   std::shared_ptr<const Network> network_;
   std::vector<Token> never_;
+  std::shared_ptr<const InfluenceHead> influence_;
 };
 
 }  // namespace punt

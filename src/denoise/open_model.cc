@@ -11,6 +11,7 @@
 #include "denoise/neural_denoiser.h"
 #include "model/architecture.h"
 #include "model/bundled_models.h"
+#include "model/influence_head.h"
 #include "model/model_files.h"
 #include "model/network.h"
 #include "punt/model.h"
@@ -60,6 +61,27 @@ bool LooksLikePath(std::string_view name) {
            fmt::join(names, ", "), names.empty() ? "" : ", ", fmt::join(ToyKinds(), ", toy:"));
 }
 
+/// The head that is named, or lies beside the model; null: there is none. One that was not asked for and does not fit
+/// is left alone, with a warning.
+std::shared_ptr<const InfluenceHead> OpenHead(std::string_view name, const ModelOptions& options,
+                                              const Network& network, std::vector<std::string>& warnings) {
+  const Hyperparameters& hyper = network.hyper();
+  const HeadOwner owner{.name = network.metadata().StringOr("general.name", ""),
+                        .architecture = hyper.architecture,
+                        .width = hyper.model_dim,
+                        .layers = hyper.layers,
+                        .vocab_size = hyper.vocab_size};
+  if (!options.influence.empty()) return std::make_shared<InfluenceHead>(options.influence, owner);
+  const std::filesystem::path beside = InfluenceFileOf(LocateModel(name));
+  if (!std::filesystem::exists(beside)) return nullptr;
+  try {
+    return std::make_shared<InfluenceHead>(beside, owner);
+  } catch (const Error& error) {
+    warnings.emplace_back(error.what());
+    return nullptr;
+  }
+}
+
 Model OpenNetwork(std::string_view name, const ModelOptions& options) {
   auto network = std::make_shared<const Network>(OpenModelFiles(std::filesystem::path(name)),
                                                  NetworkOptions{.device = options.device,
@@ -81,7 +103,8 @@ Model OpenNetwork(std::string_view name, const ModelOptions& options) {
               .tokenizer = vocabulary.tokenizer,
               .has_chat_template = vocabulary.has_chat_template,
               .warnings = network->warnings()};
-  model.denoiser = std::make_shared<NeuralDenoiser>(std::move(info), network, hyper.never_generated);
+  auto head = OpenHead(name, options, *network, model.warnings);
+  model.denoiser = std::make_shared<NeuralDenoiser>(std::move(info), network, hyper.never_generated, std::move(head));
   return model;
 }
 

@@ -101,8 +101,9 @@ class BundledTest : public testing::Test {
 
 TEST_F(BundledTest, OnlyThoseThatFillMasksAreOffered) {
   const std::string refusal = Refusal("storys");
-  EXPECT_NE(refusal.find("unknown model 'storys' (did you mean stories?); valid: membrane, stories, sudoku, a GGUF"),
-            std::string::npos)
+  EXPECT_NE(
+      refusal.find("unknown model 'storys' (did you mean stories?); valid: membrane, stories, sudoku, tasks, a GGUF"),
+      std::string::npos)
       << refusal;
   EXPECT_EQ(refusal.find("stories15m"), std::string::npos) << refusal;
 }

@@ -30,6 +30,7 @@ std::shared_ptr<const Denoiser> MakeExactDenoiser(std::string name, std::unique_
   if (eos >= 0) info.eos_tokens = {eos};
   info.max_length = model->length();
   info.has_shadow_rows = true;
+  info.has_influence = true;
   return std::make_shared<ExactDenoiser>(std::move(info), std::move(model));
 }
 

@@ -28,7 +28,8 @@ namespace {
 /// In the order in which kinds are run.
 using Requests =
     std::variant<std::span<const ProposalRequest>, std::span<const DivergenceRequest>, std::span<const LogProbRequest>,
-                 std::span<const TokenProbRequest>, std::span<const AttentionRequest>, std::span<const Query>>;
+                 std::span<const TokenProbRequest>, std::span<const AttentionRequest>,
+                 std::span<const InfluenceRequest>, std::span<const Query>>;
 
 struct Call {
   int participant = 0;
@@ -124,6 +125,7 @@ class BatchHub::Table {
   void Perform(std::span<const LogProbRequest> merged, std::span<Call* const>) { shared_.LogProbs(merged); }
   void Perform(std::span<const TokenProbRequest> merged, std::span<Call* const>) { shared_.TokenProbs(merged); }
   void Perform(std::span<const AttentionRequest> merged, std::span<Call* const>) { shared_.Attention(merged); }
+  void Perform(std::span<const InfluenceRequest> merged, std::span<Call* const>) { shared_.Influence(merged); }
 
   void Perform(std::span<const Query> merged, std::span<Call* const> calls) {
     std::vector<PassRef> passes = shared_.Forward(merged);
@@ -159,6 +161,7 @@ class BatchHub::Participant : public DenoiserSession {
   void DoLogProbs(std::span<const LogProbRequest> requests) override { Read(requests); }
   void DoTokenProbs(std::span<const TokenProbRequest> requests) override { Read(requests); }
   void DoAttention(std::span<const AttentionRequest> requests) override { Read(requests); }
+  void DoInfluence(std::span<const InfluenceRequest> requests) override { Read(requests); }
   int PassesPerQuery() const override { return table_.passes_per_query(); }
 
  private:

@@ -19,6 +19,7 @@ class ForwardingSession : public DenoiserSession {
   void DoDiverge(std::span<const DivergenceRequest> requests) override { inner_->Diverge(requests); }
   void DoLogProbs(std::span<const LogProbRequest> requests) override { inner_->LogProbs(requests); }
   void DoTokenProbs(std::span<const TokenProbRequest> requests) override { inner_->TokenProbs(requests); }
+  void DoInfluence(std::span<const InfluenceRequest> requests) override { inner_->Influence(requests); }
 
  private:
   std::unique_ptr<DenoiserSession> inner_;

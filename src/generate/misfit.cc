@@ -27,6 +27,11 @@ std::optional<Misfit> FindMisfit(const Recipe& recipe, const Canvas& canvas, con
   if (needs.shadow_rows && !info.has_shadow_rows) {
     return Misfit{"planner", fmt::format("the planner needs shadow rows, which {} does not have", info.name)};
   }
+  if (needs.influence && !info.has_influence) {
+    return Misfit{"planner", fmt::format("the planner needs an influence head, and {0} has none: training/train "
+                                         "influence --model {0} --out DIR makes one, --influence FILE gives it",
+                                         info.name)};
+  }
   return std::nullopt;
 }
 

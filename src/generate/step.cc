@@ -262,6 +262,15 @@ std::vector<std::vector<float>> ReadAttention(Meter& meter, const PassRef& base,
   return maps;
 }
 
+/// Empty unless it is wanted.
+std::vector<float> ReadInfluence(Meter& meter, const PassRef& base, std::span<const Proposal> proposals, bool wanted) {
+  if (!wanted) return {};
+  std::vector<float> influence(base->canvas().size() * base->canvas().size());
+  const InfluenceRequest request{.pass = base.get(), .proposals = proposals, .out = influence};
+  meter.session().Influence({&request, 1});
+  return influence;
+}
+
 /// D(p_now, p_before) of the masked positions.
 std::vector<double> Movements(Meter& meter, const RunState& state, const PassRef& base,
                               std::span<const Position> masked, Divergence kind) {
@@ -397,6 +406,8 @@ StepOutcome TakeStep(Meter& meter, const Recipe& recipe, RunState& state) {
   std::vector<AttentionMap> attention;
   for (std::size_t i = 0; i < maps.size(); ++i) attention.push_back({needs.attention[i], maps[i]});
 
+  const std::vector<float> influence = ReadInfluence(meter, base, outcome.proposals, needs.influence);
+
   StepProbe probe(meter, recipe, key, state, base, outcome.proposals);
   outcome.plan = recipe.planner->Decide({.canvas = state.canvas,
                                          .scope = scope,
@@ -407,6 +418,7 @@ StepOutcome TakeStep(Meter& meter, const Recipe& recipe, RunState& state) {
                                          .attention = attention,
                                          .key = key,
                                          .probe = probe,
+                                         .influence = influence,
                                          .past = state.past});
 
   KeepNextBase(state, recipe.cache, outcome.plan, probe, base, asked.rows);

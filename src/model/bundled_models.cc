@@ -25,7 +25,8 @@ std::vector<BundledModel> BundledModels() {
   const fs::path folder = BundledModelsFolder();
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().extension() == ".gguf") models.push_back({entry.path().stem().string(), entry.path()});
+    if (entry.path().extension() != ".gguf" || entry.path().stem().extension() == ".influence") continue;  // no model
+    models.push_back({entry.path().stem().string(), entry.path()});
   }
   std::sort(models.begin(), models.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   return models;

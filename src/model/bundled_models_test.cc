@@ -15,7 +15,8 @@ class BundledModelsTest : public testing::Test {
  protected:
   BundledModelsTest() : folder_(fs::temp_directory_path() / ("punt-bundled-" + std::to_string(::getpid()))) {
     fs::create_directories(folder_);
-    for (const char* name : {"stories.gguf", "a.gguf", "README.md"}) std::ofstream(folder_ / name) << "x";
+    for (const char* name : {"stories.gguf", "stories.influence.gguf", "a.gguf", "README.md"})
+      std::ofstream(folder_ / name) << "x";
     setenv("PUNT_MODELS_DIR", folder_.c_str(), 1);
   }
   ~BundledModelsTest() override {

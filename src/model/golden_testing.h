@@ -79,7 +79,7 @@ inline std::vector<GoldenCase> GoldenCases(const std::string& folder) {
 
 /// A float32 tensor of a safetensors file, if it is there.
 inline std::optional<std::vector<float>> GoldenTensor(const SafetensorsFile& file, const std::string& name) {
-  for (const SafetensorsEntry& entry : file.entries()) {
+  for (const StoredTensor& entry : file.entries()) {
     if (entry.name != name) continue;
     EXPECT_EQ(entry.dtype, "F32");
     std::vector<float> values(entry.bytes.size() / sizeof(float));

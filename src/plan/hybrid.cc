@@ -102,6 +102,7 @@ class HybridPlanner : public Planner {
                           .attention = view.attention,
                           .key = view.key,
                           .probe = view.probe,
+                          .influence = view.influence,
                           .past = PastOfSecond(last_step, view)});
   }
 

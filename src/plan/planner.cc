@@ -20,6 +20,7 @@ PlannerNeeds Union(const PlannerNeeds& a, const PlannerNeeds& b) {
                        .prediction_history = std::max(a.prediction_history, b.prediction_history),
                        .shadow_rows = a.shadow_rows || b.shadow_rows,
                        .attention = a.attention,
+                       .influence = a.influence || b.influence,
                        .past_steps = a.past_steps || b.past_steps,
                        .tests = a.tests || b.tests};
   for (const LayerRange& layers : b.attention) {

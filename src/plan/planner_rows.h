@@ -6,6 +6,8 @@
 namespace punt {
 
 extern const PlannerRow kPuntRow;
+extern const PlannerRow kScoutRow;
+extern const PlannerRow kDistilledRow;
 extern const PlannerRow kTopKRow;
 extern const PlannerRow kEntropyBoundRow;
 extern const PlannerRow kDilatedRow;

@@ -73,10 +73,10 @@ std::pair<std::string, std::string> WrittenValues(const ParamRow& row, const Par
 
 std::span<const PlannerRow> Planners() {
   static const PlannerRow kRows[] = {
-      kPuntRow,   kTopKRow,     kEntropyBoundRow, kDilatedRow, kLeftToRightRow, kRandomRow, kThresholdRow,
-      kFactorRow, kTimestepRow, kHaltonRow,       kKlassRow,   kRemdmRow,       kP2Row,     kInfoGainRow,
-      kWinoRow,   kDawnRow,     kFrechetRow,      kLessRow,    kSaberRow,       kDapdRow,   kCladRow,
-      kAdasRow,   kUpstreamRow, kFreedaveRow,     kSpacingRow, kHybridRow,
+      kPuntRow,   kScoutRow,     kDistilledRow, kTopKRow,     kEntropyBoundRow, kDilatedRow, kLeftToRightRow,
+      kRandomRow, kThresholdRow, kFactorRow,    kTimestepRow, kHaltonRow,       kKlassRow,   kRemdmRow,
+      kP2Row,     kInfoGainRow,  kWinoRow,      kDawnRow,     kFrechetRow,      kLessRow,    kSaberRow,
+      kDapdRow,   kCladRow,      kAdasRow,      kUpstreamRow, kFreedaveRow,     kSpacingRow, kHybridRow,
   };
   return kRows;
 }

@@ -95,6 +95,7 @@ class HandMadeStep {
   explicit HandMadeStep(std::vector<Token> tokens) : canvas(std::move(tokens), kMask, kMask + 1), probe(canvas) {
     scope.assign(canvas.generated().begin(), canvas.generated().end());
     attention.assign(canvas.tokens().size() * canvas.tokens().size(), 0.0f);
+    influence = attention;
     for (Position position = 0; position < canvas.length(); ++position) {
       by_position_.push_back({.position = position, .token_prob = 0.5, .entropy = 0.5, .confidence = 0.5});
     }
@@ -116,6 +117,11 @@ class HandMadeStep {
   /// How much one position looks at another.
   void Look(Position from, Position to, float weight) {
     attention[static_cast<std::size_t>(from * canvas.length() + to)] = weight;
+  }
+
+  /// How far the row of one position would move if another were revealed.
+  void Influence(Position of, Position on, float divergence) {
+    influence[static_cast<std::size_t>(of * canvas.length() + on)] = divergence;
   }
 
   /// Commits token 0 as if by an earlier step.
@@ -144,6 +150,7 @@ class HandMadeStep {
                                       .attention = maps,
                                       .key = key,
                                       .probe = probe,
+                                      .influence = influence,
                                       .past = past});
     CheckPlan(plan, proposals);
     return plan;
@@ -193,6 +200,7 @@ class HandMadeStep {
   std::vector<PastStep> past;
   std::vector<ShadowProb> shadows;
   std::vector<float> attention;  // [L x L], whatever the layers
+  std::vector<float> influence;  // [L x L]
 
  private:
   void CheckPlan(const Plan& plan, const std::vector<Proposal>& ranked) const {

@@ -21,6 +21,7 @@ class TimedSession : public DenoiserSession {
   void DoLogProbs(std::span<const LogProbRequest> requests) override { inner_->LogProbs(requests); }
   void DoTokenProbs(std::span<const TokenProbRequest> requests) override { inner_->TokenProbs(requests); }
   void DoAttention(std::span<const AttentionRequest> requests) override { inner_->Attention(requests); }
+  void DoInfluence(std::span<const InfluenceRequest> requests) override { inner_->Influence(requests); }
   int PassesPerQuery() const override { return inner_->passes_per_query(); }
 
  private:

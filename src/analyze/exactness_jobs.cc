@@ -84,6 +84,8 @@ void AddOthers(std::vector<Configuration>& out, bool quick) {
   AddGrid(out, "wino", "wino:tau={}", "token-prob", Thinned({0.4, 0.6, 0.8}, quick));
   AddGrid(out, "frechet", "frechet:delta={}", "token-prob", Thinned({0, 0.25, 0.5}, quick));
   AddGrid(out, "less", "less:drift_threshold={}", "token-prob", Thinned({0.01, 0.04, 0.16}, quick));
+  AddGrid(out, "scout", "scout:epsilon={}", "margin", Thinned({0.001, 0.01, 0.04, 0.16}, quick));
+  AddGrid(out, "distilled", "distilled:epsilon={}", "margin", Thinned({0.001, 0.01, 0.04, 0.16}, quick));
   AddGrid(out, "saber", "saber:n={}", "token-prob", Thinned({2, 8, 32}, quick));
 }
 
@@ -135,6 +137,9 @@ std::vector<Configuration> OtherLawConfigurations() {
           {"frechet", "frechet", "token-prob"},
           {"less", "less", "token-prob"},
           {"saber", "saber", "token-prob"},
+          {"scout", "scout", "margin"},
+          {"distilled", "distilled:epsilon=1e-10", "margin"},
+          {"distilled", "distilled:epsilon=0.04", "margin"},
           {"upstream", "upstream", "token-prob"},
           {"spacing", "spacing:planner=(top-k:k=3),gap=2", "margin"},
           {"hybrid", "hybrid:first=(top-k:k=1),then=(punt:epsilon=0.04,fallback=false),at=0.4", "margin"}};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "analyze/confidence_json.h"
@@ -42,6 +43,25 @@ std::string QualityTitle(const TaskRow& task) {
   return title;
 }
 
+std::vector<std::string> OtherFigures(const BenchReport& report) {
+  const TaskRow& task = FindTask(report.task);
+  std::vector<std::string> names;
+  for (const BenchRow& row : report.rows) {
+    for (const Figure& figure : row.summary.figures) {
+      const bool is_known = std::find(names.begin(), names.end(), figure.name) != names.end();
+      if (!is_known && !figure.is_detail && figure.name != task.quality) names.push_back(figure.name);
+    }
+  }
+  return names;
+}
+
+std::string FigureText(const EvalSummary& summary, std::string_view name) {
+  for (const Figure& figure : summary.figures) {
+    if (figure.name == name) return WithInterval(figure.value, figure.ci95);
+  }
+  return "";
+}
+
 std::string CurveName(const BenchReport& report, const BenchRow& row) {
   const bool has_several = std::any_of(report.rows.begin(), report.rows.end(),
                                        [&](const BenchRow& other) { return other.temperature != row.temperature; });
@@ -78,6 +98,24 @@ std::string AupLine(const BenchReport& report) {
   return fmt::format("AUP (the area under accuracy in % over tokens per forward pass; more is better):{}", line);
 }
 
+namespace {
+
+std::string OtherFiguresMarkdown(const BenchReport& report) {
+  const std::vector<std::string> names = OtherFigures(report);
+  if (names.empty()) return "";
+  std::vector<std::string> titles = {"planner", "T"};
+  titles.insert(titles.end(), names.begin(), names.end());
+  std::string text = fmt::format("\n{}", TableHead(titles));
+  for (const BenchRow& row : report.rows) {
+    text += fmt::format("| `{}` | {} |", row.entry.planner, row.temperature);
+    for (const std::string& name : names) text += fmt::format(" {} |", FigureText(row.summary, name));
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string BenchMarkdown(const BenchReport& report) {
   const TaskRow& task = FindTask(report.task);
   const std::size_t items = report.rows.empty() ? 0 : report.rows.front().summary.items;
@@ -96,7 +134,7 @@ std::string BenchMarkdown(const BenchReport& report) {
                         work ? Number(work->tokens_per_forward.value) : "",
                         quality ? WithInterval(quality->value, quality->ci95) : "");
   }
-  return text + "\n" + AupLine(report) + "\n";
+  return text + "\n" + AupLine(report) + "\n" + OtherFiguresMarkdown(report);
 }
 
 namespace {
@@ -119,6 +157,23 @@ void AddSummary(const EvalSummary& summary, Json& object) {
   }
 }
 
+/// Of every figure that all seeds have, the mean of the seeds and its interval: seeds as units, where items are none.
+Json OverSeeds(const BenchRow& row) {
+  std::map<std::string, std::vector<double>> values;
+  for (const BenchRun& run : row.runs) {
+    if (run.summary.accuracy) values[kAccuracy].push_back(run.summary.accuracy->value);
+    values["nfe_mean"].push_back(run.summary.nfe.value);
+    for (const Figure& figure : run.summary.figures) values[figure.name].push_back(figure.value);
+  }
+  Json object = Json::object();
+  for (const auto& [name, list] : values) {
+    if (list.size() < row.runs.size()) continue;
+    const Estimate mean = MeanOf(list, kAnyNumber);
+    object[name] = {{"mean", mean.value}, {"ci95", IntervalJson(mean.ci95)}};
+  }
+  return object;
+}
+
 }  // namespace
 
 std::string BenchJson(const BenchReport& report) {
@@ -138,6 +193,7 @@ std::string BenchJson(const BenchReport& report) {
       Json& seed = object["seeds"].emplace_back(Json{{"seed", run.seed}});
       AddSummary(run.summary, seed);
     }
+    object["over_seeds"] = OverSeeds(row);
     list.push_back(std::move(object));
   }
   return list.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

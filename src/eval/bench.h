@@ -41,6 +41,11 @@ std::optional<Figure> QualityOf(const TaskRow& task, const EvalSummary& summary)
 /// Its name, for a head or an axis.
 std::string QualityTitle(const TaskRow& task);
 
+/// The task's other figures that are for people: their names in the order of the summaries, as far as any row has them,
+/// and what a row says to one, with its interval; empty where it says nothing.
+std::vector<std::string> OtherFigures(const BenchReport& report);
+std::string FigureText(const EvalSummary& summary, std::string_view name);
+
 /// What belongs to one curve: the family, with the temperature where the report has several.
 std::string CurveName(const BenchReport& report, const BenchRow& row);
 
@@ -57,10 +62,10 @@ std::vector<CurveAup> AupOf(const BenchReport& report);
 /// One line: what it is, "punt 123.4; top-k 98.7", or why there is none.
 std::string AupLine(const BenchReport& report);
 
-/// What was run, and a Markdown table of costs and quality.
+/// What was run, a Markdown table of costs and quality, and one of the task's other figures where it has any.
 std::string BenchMarkdown(const BenchReport& report);
 
-/// An array of objects, one per row, with an object per seed in each.
+/// An array of objects, one per row, with an object per seed in each and the figures' means over seeds.
 std::string BenchJson(const BenchReport& report);
 
 /// Quality against NFE, a line per family, intervals as bars. Throws Error when no quality was measured.

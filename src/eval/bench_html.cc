@@ -84,6 +84,11 @@ std::vector<Column> ColumnsOf(const BenchReport& report) {
                                  fmt::format("{}", row.runs.size())};
     for (std::size_t i = 0; i < columns.size(); ++i) columns[i].cells.push_back(cells[i]);
   }
+  for (const std::string& name : OtherFigures(report)) {
+    Column& column = columns.emplace_back(Column{name});
+    std::replace(column.title.begin(), column.title.end(), '_', ' ');
+    for (const BenchRow& row : report.rows) column.cells.push_back(FigureText(row.summary, name));
+  }
   return columns;
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "punt/error.h"
@@ -99,6 +101,37 @@ TEST(Bench, TheTableHasALinePerPlanner) {
             std::string::npos)
       << table;
   EXPECT_NE(table.find("means of 10 items"), std::string::npos) << table;
+}
+
+TEST(Bench, TheTasksOtherFiguresHaveATableOfTheirOwn) {
+  BenchReport report = Report();
+  EXPECT_EQ(CountOf(BenchMarkdown(report), "| planner |"), 1u);
+  report.rows[0].summary.figures = {{.name = "valid_cells", .value = 0.5, .ci95 = Interval{0.25, 0.75}},
+                                    {.name = "hidden", .value = 7, .is_detail = true}};
+  report.rows[2].summary.figures = {{.name = "law_p", .value = 0.125}};
+  EXPECT_EQ(OtherFigures(report), (std::vector<std::string>{"valid_cells", "law_p"}));
+  const std::string table = BenchMarkdown(report);
+  EXPECT_NE(table.find("| planner | T | valid_cells | law_p |"), std::string::npos) << table;
+  EXPECT_NE(table.find("| `top-k:k=1` | 1 | 0.5 [0.25, 0.75] |  |"), std::string::npos) << table;
+  EXPECT_NE(table.find("| `punt:epsilon=0.01` | 1 |  | 0.125 |"), std::string::npos) << table;
+  EXPECT_EQ(table.find("hidden"), std::string::npos);
+}
+
+TEST(Bench, SeedsHaveIntervalsOfTheirOwn) {
+  BenchReport report = Report();
+  for (double value : {1.0, 2.0, 3.0}) {
+    BenchRun run{.seed = static_cast<std::uint64_t>(value), .summary = report.rows[0].summary};
+    run.summary.figures = {{.name = "distinct_1", .value = value}};
+    if (value < 3) run.summary.figures.push_back({.name = "now_and_then", .value = value});
+    report.rows[0].runs.push_back(run);
+  }
+  const auto rows = nlohmann::json::parse(BenchJson(report));
+  const auto& seeds = rows[0]["over_seeds"];
+  EXPECT_EQ(seeds["distinct_1"]["mean"], 2);
+  EXPECT_NEAR(seeds["distinct_1"]["ci95"][1].get<double>(), 2 + 4.3027 / std::sqrt(3.0), 1e-3);
+  EXPECT_EQ(seeds["accuracy"]["mean"], 0.9);
+  EXPECT_FALSE(seeds.contains("now_and_then"));
+  EXPECT_TRUE(rows[1]["over_seeds"].empty());
 }
 
 TEST(Bench, ThePictureJoinsAFamilyInTheOrderOfItsPasses) {

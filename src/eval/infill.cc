@@ -2,7 +2,8 @@
 // the item's number say: `span` tokens from anywhere but the very ends, or the middle that the data names.
 //
 // What was there is one answer among many, so exact matches are few and say little where they are rare; beside them
-// stand the share of equal tokens and how likely a judge finds the whole text, next to the same for the original.
+// stand the share of equal tokens and how likely a judge finds the whole text, next to the same for the original; and
+// how likely the model itself finds what was filled in, token by token, which a planner cannot better by being bold.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include "base/check.h"
 #include "eval/data_file.h"
 #include "eval/infill_texts.h"
+#include "eval/masked_likelihood.h"
 #include "eval/perplexity.h"
 #include "eval/stream.h"
 #include "eval/task_rows.h"
@@ -30,7 +32,8 @@ class InfillTask : public Task {
   InfillTask(const Params& params, const TaskSetup& setup)
       : model_(*setup.model),
         span_(static_cast<std::size_t>(setup.length.value_or(params.Integer("span")))),
-        seed_(setup.seed) {
+        seed_(setup.seed),
+        session_(model_.denoiser->NewSession({.threads = setup.threads})) {
     if (setup.data.empty()) BadInput("task infill needs --data: {}", kInfillRow.data_help);
     const std::string text = ReadDataFile(setup.data);
     try {
@@ -53,12 +56,8 @@ class InfillTask : public Task {
     EvalItem item{
         .id = fmt::format("{}", index),
         .prompt = fmt::format("{}[MASK:{}]{}", Text(passage.before), passage.middle.size(), Text(passage.after)),
-        .canvas = model_.tokenizer->Prefix(),
+        .canvas = Canvas(passage, std::vector<Token>(passage.middle.size(), mask)),
         .reference = Text(passage.middle)};
-    Append(item.canvas, passage.before);
-    Append(item.canvas, std::vector<Token>(passage.middle.size(), mask));
-    Append(item.canvas, passage.after);
-    Append(item.canvas, model_.tokenizer->Suffix());
     return item;
   }
 
@@ -76,6 +75,8 @@ class InfillTask : public Task {
     Measurement verdict = {{kCorrect, whole == original ? 1.0 : 0.0},
                            {"equal_tokens", equal},
                            {"tokens", static_cast<double>(filled.size())}};
+    KeepOwn(item.canvas, response.tokens, "own", verdict);
+    KeepOwn(item.canvas, Canvas(passage, passage.middle), "own_original", verdict);
     if (judge_ == nullptr) return verdict;
     KeepLikelihood(JudgeGenerated(*judge_, whole), "judge", verdict);
     KeepLikelihood(JudgeGenerated(*judge_, original), "original", verdict);
@@ -90,6 +91,8 @@ class InfillTask : public Task {
       tokens.push_back(record.verdict.at("tokens"));
     }
     std::vector<Figure> figures = {FigureOf("token_accuracy", RatioOf(equal, tokens, kShares))};
+    AddPerplexity(records, "own", figures);
+    AddPerplexity(records, "own_original", figures);
     AddPerplexity(records, "judge", figures);
     AddPerplexity(records, "original", figures);
     return figures;
@@ -105,6 +108,19 @@ class InfillTask : public Task {
  private:
   static void Append(std::vector<Token>& tokens, const std::vector<Token>& more) {
     tokens.insert(tokens.end(), more.begin(), more.end());
+  }
+
+  std::vector<Token> Canvas(const Passage& passage, const std::vector<Token>& middle) const {
+    std::vector<Token> canvas = model_.tokenizer->Prefix();
+    for (const std::vector<Token>& part : {passage.before, middle, passage.after, model_.tokenizer->Suffix()}) {
+      Append(canvas, part);
+    }
+    return canvas;
+  }
+
+  void KeepOwn(std::span<const Token> canvas, std::span<const Token> filled, const char* who, Measurement& verdict) {
+    const auto masks = std::count(canvas.begin(), canvas.end(), model_.denoiser->info().mask_token);
+    KeepLikelihood({.nll = OneByOneNll(*session_, canvas, filled), .tokens = static_cast<int>(masks)}, who, verdict);
   }
 
   std::string Text(std::span<const Token> tokens) const { return model_.tokenizer->Decode(tokens); }
@@ -169,6 +185,7 @@ class InfillTask : public Task {
   const Model& model_;
   std::size_t span_;
   std::uint64_t seed_;
+  std::unique_ptr<DenoiserSession> session_;  // judges; generation has its own
   std::vector<Passage> passages_;
   std::size_t unfit_ = 0;
   std::unique_ptr<TextJudge> judge_;

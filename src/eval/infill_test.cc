@@ -122,6 +122,25 @@ TEST(Infill, WhatIsEqualIsCounted) {
   EXPECT_DOUBLE_EQ(ValueOf(run.summary, "token_accuracy"), 2.0 / 3);
 }
 
+/// Likes what follows the letter before by 0.75, and where that is a mask, every letter alike.
+std::vector<double> HalfSure(std::span<const Token> canvas, Position position) {
+  const Token before = canvas[static_cast<std::size_t>(position - 1)];
+  std::vector<double> row(29, -INFINITY);
+  for (std::size_t i = 3; i < row.size(); ++i) row[i] = std::log(before == 2 ? 1.0 / 26 : 0.01);
+  if (before != 2) row[static_cast<std::size_t>(before + 1)] = std::log(0.75);
+  return row;
+}
+
+TEST(Infill, TheModelItselfReadsOneByOne) {
+  const Model author = MakeRowModel(Letters(), 27, HalfSure);
+  const Outcome run =
+      RunInfill("infill", "{\"prefix\": \"ab\", \"middle\": \"ce\", \"suffix\": \"fg\"}", {.model = &author});
+  ASSERT_EQ(run.records[0].response, "cd");
+  EXPECT_NEAR(run.records[0].verdict.at("own_nll"), -2 * std::log(0.75), 1e-9);
+  EXPECT_NEAR(run.records[0].verdict.at("own_original_nll"), -std::log(0.75) - std::log(0.01), 1e-9);
+  EXPECT_NEAR(ValueOf(run.summary, "own_perplexity"), 1 / 0.75, 1e-9);
+}
+
 TEST(Infill, TheJudgeReadsTheWhole) {
   const testing::TempFolder temp;
   testing::TinyLlama().Write((temp / "judge.gguf").string());

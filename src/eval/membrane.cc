@@ -135,14 +135,14 @@ class MembraneTask : public Task {
     std::vector<Position> positions = protein_.ResiduePositions(canvas);
     RandomStream random = EvalStream("membrane bound", kBoundSeed, index);
     const double offset = std::fmod(static_cast<double>(index + 1) * kGoldenRatio, 1.0);
-    std::vector<ProteinModel::Question> questions;
+    std::vector<MaskedQuestion> questions;
     for (int i = 0; i < bound_samples_; ++i) {
       const double ratio = (i + offset) / bound_samples_;
       const auto masked = static_cast<std::size_t>(ratio * static_cast<double>(positions.size())) + 1;
       Shuffle(std::span(positions), random);
       questions.push_back(protein_.Mask(canvas, std::span(positions).first(std::min(masked, positions.size()))));
     }
-    const std::vector<double> sums = ProteinModel::Nll(*session_, questions);
+    const std::vector<double> sums = MaskedNll(*session_, questions);
     double bound = 0;
     for (std::size_t i = 0; i < sums.size(); ++i) {
       bound += sums[i] * static_cast<double>(positions.size()) / static_cast<double>(questions[i].rows.size());

@@ -16,7 +16,7 @@ namespace {
 std::string OwnScore(std::string_view planner) {
   if (planner == "entropy-bound") return "neg-entropy";
   for (std::string_view name :
-       {"threshold", "factor", "frechet", "klass", "less", "saber", "dapd", "clad", "upstream"}) {
+       {"threshold", "factor", "frechet", "klass", "less", "saber", "dapd", "clad", "upstream", "scout"}) {
     if (planner == name) return "token-prob";
   }
   return "";
@@ -102,6 +102,7 @@ std::vector<GridEntry> Every() {
   std::vector<GridEntry> grid = {{"left-to-right", "left-to-right"}};
   Add(grid, "random:k={}", {1, 4});
   Add(grid, "punt:epsilon={}", {0.001, 0.01, 0.04, 0.16});
+  Add(grid, "scout:doubt={}", {0.03, 0.1, 0.3});
   Add(grid, "top-k:k={}", {1, 2, 4, 8});
   Add(grid, "entropy-bound:gamma={}", {0.1, 1, 4});
   Add(grid, "dilated:log_window={}", {3, 5, 7});

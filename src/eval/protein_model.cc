@@ -1,8 +1,6 @@
 #include "eval/protein_model.h"
 
 #include <algorithm>
-#include <cfloat>
-#include <cmath>
 #include <numeric>
 #include <set>
 #include <string>
@@ -12,12 +10,6 @@
 #include "eval/protein_statistics.h"
 
 namespace punt {
-namespace {
-
-constexpr std::size_t kBatch = 16;  // passes of one call
-
-}  // namespace
-
 ProteinModel::ProteinModel(const Model& model) : model_(model) {
   std::set<Token> different;
   for (char residue : kAminoAcids) {
@@ -75,8 +67,8 @@ std::vector<Position> ProteinModel::ResiduePositions(std::span<const Token> canv
   return positions;
 }
 
-ProteinModel::Question ProteinModel::Mask(std::span<const Token> canvas, std::span<const Position> positions) const {
-  Question question{.canvas = {canvas.begin(), canvas.end()}, .rows = {positions.begin(), positions.end()}};
+MaskedQuestion ProteinModel::Mask(std::span<const Token> canvas, std::span<const Position> positions) const {
+  MaskedQuestion question{.canvas = {canvas.begin(), canvas.end()}, .rows = {positions.begin(), positions.end()}};
   std::sort(question.rows.begin(), question.rows.end());
   for (Position position : question.rows) {
     Token& token = question.canvas[static_cast<std::size_t>(position)];
@@ -85,30 +77,10 @@ ProteinModel::Question ProteinModel::Mask(std::span<const Token> canvas, std::sp
   return question;
 }
 
-std::vector<double> ProteinModel::Nll(DenoiserSession& session, std::span<const Question> questions) {
-  std::vector<double> sums;
-  for (std::size_t begin = 0; begin < questions.size(); begin += kBatch) {
-    const auto part = questions.subspan(begin, std::min(kBatch, questions.size() - begin));
-    std::vector<Query> queries;
-    for (const Question& question : part) queries.push_back({.canvas = question.canvas, .rows = question.rows});
-    const std::vector<PassRef> passes = session.Forward(queries);
-    for (std::size_t i = 0; i < part.size(); ++i) {
-      std::vector<double> probs(part[i].rows.size());
-      const TokenProbRequest request{
-          .pass = passes[i].get(), .rows = part[i].rows, .tokens = part[i].answers, .out = probs};
-      session.TokenProbs({&request, 1});
-      double sum = 0;
-      for (double prob : probs) sum -= std::log(std::max(prob, DBL_MIN));
-      sums.push_back(sum);
-    }
-  }
-  return sums;
-}
-
 double ProteinModel::PseudoNll(DenoiserSession& session, std::span<const Token> canvas) const {
-  std::vector<Question> questions;
+  std::vector<MaskedQuestion> questions;
   for (const Position& position : ResiduePositions(canvas)) questions.push_back(Mask(canvas, {&position, 1}));
-  const std::vector<double> sums = Nll(session, questions);
+  const std::vector<double> sums = MaskedNll(session, questions);
   return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 

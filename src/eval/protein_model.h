@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "eval/masked_likelihood.h"
 #include "punt/model.h"
 #include "punt/types.h"
 
@@ -33,15 +34,7 @@ class ProteinModel {
   std::vector<Position> ResiduePositions(std::span<const Token> canvas) const;
 
   /// A canvas of which some residues are to be told from the others.
-  struct Question {
-    std::vector<Token> canvas;
-    std::vector<Position> rows;  // ascending
-    std::vector<Token> answers;
-  };
-  Question Mask(std::span<const Token> canvas, std::span<const Position> positions) const;
-
-  /// The sums of -ln p(answer), one per question.
-  static std::vector<double> Nll(DenoiserSession& session, std::span<const Question> questions);
+  MaskedQuestion Mask(std::span<const Token> canvas, std::span<const Position> positions) const;
 
   /// sum_i -ln p(x_i | all other residues): a pass per residue.
   double PseudoNll(DenoiserSession& session, std::span<const Token> canvas) const;

@@ -60,6 +60,34 @@ TEST(Stories, CountsWhatAnAuthorWrites) {
   EXPECT_THROW(RunStories({.model = &author, .length = 20}, 1, &summary), Error);
 }
 
+TEST(Stories, TheLawIsComparedWithThatOfAnotherRun) {
+  const testing::TempFolder temp;
+  const Model author = Author();
+  EvalSummary summary;
+  const auto records = RunStories({.model = &author}, 6, &summary);
+  EXPECT_DOUBLE_EQ(ValueOf(summary, "self_overlap"), 1);
+  EXPECT_DOUBLE_EQ(ValueOf(summary, "distinct_4"), 2.0 / 36);
+  EXPECT_NEAR(ValueOf(summary, "word_entropy"), -5.0 / 9 * std::log(5.0 / 9) - 4.0 / 9 * std::log(4.0 / 9), 1e-12);
+  EXPECT_EQ(ValueOf(summary, "law_p"), -1);
+  std::string same, other;
+  for (EvalRecord record : records) {
+    same += RecordLine(record) + "\n";
+    record.response = "quite another story";
+    other += RecordLine(record) + "\n";
+  }
+  testing::WriteAll(temp / "items.jsonl", same);
+  RunStories({.model = &author, .reference = temp.path().string()}, 6, &summary);
+  EXPECT_NEAR(ValueOf(summary, "law_distance"), 0, 1e-12);
+  EXPECT_EQ(ValueOf(summary, "law_p"), 1);
+  testing::WriteAll(temp / "items.jsonl", other);
+  RunStories({.model = &author, .reference = temp.path().string()}, 6, &summary);
+  EXPECT_NEAR(ValueOf(summary, "law_distance"), 2, 0.5);
+  EXPECT_LT(ValueOf(summary, "law_p"), 0.02);
+  testing::WriteAll(temp / "items.jsonl", "nonsense\n");
+  EXPECT_THROW(MakeTask("stories", {.model = &author, .reference = temp.path().string()}), Error);
+  EXPECT_THROW(MakeTask("sudoku", {.model = &author, .reference = temp.path().string()}), Error);
+}
+
 TEST(Stories, ThePerplexityIsOfAllTokensTogether) {
   const testing::TempFolder temp;
   testing::TinyLlama().Write(temp / "judge.gguf");

@@ -115,6 +115,7 @@ struct TaskSetup {
   std::string data = {};         // path; empty: none
   std::string shots = {};        // path of worked examples; empty: none
   std::string judge = {};        // path of a model that judges; empty: none
+  std::string reference = {};    // folder of a run whose texts have the right law; empty: none
   std::optional<int> length = {};
   std::uint64_t seed = 0;
   ProposalOptions proposal = {};  // for responses that the task makes itself
@@ -129,11 +130,13 @@ struct TaskRow {
   bool takes_data = false;
   bool takes_shots = false;
   bool takes_judge = false;
+  bool takes_reference = false;
   bool has_reference = false;  // runs without a model
   std::string_view quality;    // the figure that stands for the result where there is room for one only
   bool less_is_better = false;
   std::string_view model_kind = "text, such as LLaDA or Dream";  // what a model for it must be a model of
   std::string_view bundled_model = {};                           // the one that comes along for it, if any
+  double (*usual_temperature)(const Params& params) = nullptr;   // where it has one of its own
   std::unique_ptr<Task> (*make)(const Params& params, const TaskSetup& setup);
 };
 
@@ -146,5 +149,8 @@ std::unique_ptr<Task> MakeTask(std::string_view spec, const TaskSetup& setup);
 /// The row that a spec names, and the spec with every key written out.
 const TaskRow& FindTask(std::string_view spec);
 std::string CanonicalTaskSpec(std::string_view spec);
+
+/// The temperature at which a task is solved when nobody says; none: it has none of its own.
+std::optional<double> UsualTemperature(std::string_view spec);
 
 }  // namespace punt

@@ -18,8 +18,9 @@ Params CheckedParams(const Spec& spec, const TaskRow& row) {
 }  // namespace
 
 std::span<const TaskRow> Tasks() {
-  static const TaskRow kRows[] = {kSudokuRow, kStoriesRow, kMembraneRow,  kProteinRow,   kInfillRow, kGsm8kRow,
-                                  kMathRow,   kMath500Row, kCountdownRow, kHumanEvalRow, kMbppRow,   kIfevalRow};
+  static const TaskRow kRows[] = {kSudokuRow,    kStoriesRow,   kMembraneRow,      kProteinRow, kInfillRow, kRecordsRow,
+                                  kListsRow,     kPuzzlesRow,   kParallelbenchRow, kGsm8kRow,   kMathRow,   kMath500Row,
+                                  kCountdownRow, kHumanEvalRow, kMbppRow,          kIfevalRow};
   return kRows;
 }
 
@@ -40,6 +41,12 @@ std::string CanonicalTaskSpec(std::string_view text) {
   return CheckedParams(ParseSpec(text), FindTask(text)).Canonical();
 }
 
+std::optional<double> UsualTemperature(std::string_view text) {
+  const TaskRow& row = FindTask(text);
+  if (row.usual_temperature == nullptr) return std::nullopt;
+  return row.usual_temperature(CheckedParams(ParseSpec(text), row));
+}
+
 std::unique_ptr<Task> MakeTask(std::string_view text, const TaskSetup& setup) {
   const TaskRow& row = FindTask(text);
   const Params params = CheckedParams(ParseSpec(text), row);
@@ -47,6 +54,7 @@ std::unique_ptr<Task> MakeTask(std::string_view text, const TaskSetup& setup) {
   if (!setup.data.empty() && !row.takes_data) BadInput("task {} takes no data", row.name);
   if (!setup.shots.empty() && !row.takes_shots) BadInput("task {} takes no shots", row.name);
   if (!setup.judge.empty() && !row.takes_judge) BadInput("task {} takes no judge", row.name);
+  if (!setup.reference.empty() && !row.takes_reference) BadInput("task {} takes no reference", row.name);
   return row.make(params, setup);
 }
 

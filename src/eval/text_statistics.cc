@@ -1,5 +1,7 @@
 #include "eval/text_statistics.h"
 
+#include <cmath>
+#include <map>
 #include <set>
 
 namespace punt {
@@ -46,6 +48,18 @@ double DistinctShare(std::span<const std::vector<std::string>> texts, int n) {
     }
   }
   return all == 0 ? 0.0 : static_cast<double>(different.size()) / static_cast<double>(all);
+}
+
+double WordEntropy(std::span<const std::vector<std::string>> texts) {
+  std::map<std::string_view, double> counts;
+  double all = 0;
+  for (const std::vector<std::string>& words : texts) {
+    for (const std::string& word : words) counts[word] += 1;
+    all += static_cast<double>(words.size());
+  }
+  double entropy = 0;
+  for (const auto& [word, count] : counts) entropy -= count / all * std::log(count / all);
+  return entropy;
 }
 
 Repetition CountRepeated(std::span<const std::string> words, int n) {

@@ -15,6 +15,9 @@ std::vector<std::string> WordsOf(std::string_view text);
 /// compare sets of equal size.
 double DistinctShare(std::span<const std::vector<std::string>> texts, int n);
 
+/// In nats, of the words of all texts together as a law; 0 where there is none. Grows with the amount of text.
+double WordEntropy(std::span<const std::vector<std::string>> texts);
+
 /// n-grams that occurred before in the same text, and all n-grams of it.
 struct Repetition {
   double repeated = 0;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace punt {
 namespace {
 
@@ -19,6 +21,13 @@ TEST(TextStatistics, DistinctCountsOverAllTexts) {
   EXPECT_DOUBLE_EQ(DistinctShare(texts, 2), 3.0 / 5);  // ab ba ab | ab bc
   EXPECT_DOUBLE_EQ(DistinctShare(texts, 3), 3.0 / 3);  // aba bab | abc
   EXPECT_DOUBLE_EQ(DistinctShare(texts, 5), 0);        // no n-gram crosses from one text to the next
+}
+
+TEST(TextStatistics, EntropyOfWords) {
+  EXPECT_DOUBLE_EQ(WordEntropy(std::vector<Words>{{"a", "b"}, {"c", "d"}}), std::log(4.0));
+  EXPECT_DOUBLE_EQ(WordEntropy(std::vector<Words>{{"a", "a"}, {"b", "b"}}), std::log(2.0));
+  EXPECT_EQ(WordEntropy(std::vector<Words>{{"a", "a"}, {}}), 0);
+  EXPECT_EQ(WordEntropy({}), 0);
 }
 
 TEST(TextStatistics, RepetitionCountsWhatOccurredBefore) {

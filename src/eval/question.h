@@ -1,0 +1,39 @@
+// Generated questions with exact checkers, as the model `tasks` is trained on them (docs/tasks.md has the formats).
+// What is asked here and what counts as right is what training/punt_training asks and counts:
+// tests/tasks/verdicts.jsonl holds the two together. The random numbers are other ones, so no question is a training
+// question but by chance.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace punt {
+
+struct Question {
+  std::string kind;
+  std::string prompt;  // one message of a chat
+  std::string answer;  // a right one; of a fixed kind the only one
+};
+
+/// A kind of question. Of a fixed one there is one answer; of a random one there are many, all as likely.
+struct QuestionKind {
+  std::string_view name;
+  bool is_random = false;
+};
+
+/// The kinds that a choice names: "random", "fixed", "all" or a kind's own name.
+std::vector<QuestionKind> ChosenKinds(std::span<const QuestionKind> kinds, std::string_view choice);
+
+/// The choices, "random" first: for a task's parameter.
+std::vector<std::string_view> KindChoices(std::span<const QuestionKind> kinds);
+
+/// The temperature to solve a choice at: 0 where every kind has one answer, else 1.
+double TemperatureFor(std::span<const QuestionKind> kinds, std::string_view choice);
+
+/// "a<between>b" into its parts; one part where there is no separator.
+std::vector<std::string> SplitAt(std::string_view text, std::string_view between);
+std::string Joined(std::span<const std::string> parts, std::string_view between);
+
+}  // namespace punt

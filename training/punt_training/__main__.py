@@ -6,7 +6,7 @@ import sys
 
 import torch
 
-from . import export, loop, membrane, pieces, stories, sudoku, tasks
+from . import export, influence, loop, membrane, pieces, stories, sudoku, tasks
 
 CARDS = {  # description and licence, for the file's metadata
     "stories": ("Short stories for children; masked diffusion, adapted from stories15M on TinyStories.", "mit"),
@@ -49,6 +49,26 @@ def arguments():
     p.add_argument("--entries", type=int, default=8, help="most of a record that is evaluated")
     common(p, steps=12000, batch=None, rate=1.5e-3, width=192, layers=6)
 
+    p = models.add_parser("influence", help="no model but a head for one: what PUNT's tests would find, for --planner distilled")
+    p.add_argument("--model", dest="target", required=True, help="GGUF file, folder or bundled model, as punt takes it")
+    p.add_argument("--out", type=pathlib.Path, required=True, help="folder of the data, the figures and NAME.influence.gguf")
+    p.add_argument("--samples", type=int, default=40, help="sequences that punt generates; a fifth is held out")
+    p.add_argument("--canvases", type=int, default=8, help="canvases of each that are measured")
+    p.add_argument("--singles", type=int, default=6, help="tests per canvas that reveal one position")
+    p.add_argument("--sets", type=int, default=2, help="tests per canvas that reveal what a test of PUNT's revealed")
+    p.add_argument("--options", default="", help="more options of punt analyze influence: prompts, length, temperature")
+    p.add_argument("--punt", type=pathlib.Path, help="the program; default: that of this source tree")
+    p.add_argument("--no-gather", action="store_true", help="train on the data that is there")
+    p.add_argument("--heads", type=int, default=8)
+    p.add_argument("--head-size", type=int, default=8)
+    p.add_argument("--units", type=int, default=32)
+    p.add_argument("--reach", type=int, default=128, help="offsets that are told apart")
+    p.add_argument("--epochs", type=int, default=20)
+    p.add_argument("--rate", type=float, default=3e-3)
+    p.add_argument("--epsilon", type=float, default=0.04, help="for the figures: what counts as influence")
+    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--threads", type=int, default=2)
+
     p = models.add_parser("curves", help="no training: draw the validation curves of runs")
     p.add_argument("runs", nargs="+", help="NAME=FOLDER; a comma between them puts runs into one panel")
     p.add_argument("--out", type=pathlib.Path, required=True, help="SVG file")
@@ -62,6 +82,7 @@ def common(parser, steps, batch, rate, **shape):
         parser.add_argument("--batch", type=int, default=batch, help="canvases per step")
     for name, value in shape.items():
         parser.add_argument(f"--{name}", type=int, default=value)
+    parser.add_argument("--start", type=pathlib.Path, help="GGUF file of the same model to go on from, with a new schedule")
     parser.add_argument("--rate", type=float, default=rate, help="peak learning rate")
     parser.add_argument("--validate-every", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
@@ -93,12 +114,20 @@ def main():
         return curves.draw([runs.split(",") for runs in args.runs], args.out)
     torch.set_num_threads(args.threads)
     torch.manual_seed(args.seed)
-    for given in ("text", "parent", "puzzles", "fasta"):
+    if args.model == "influence":
+        args.out.mkdir(parents=True, exist_ok=True)
+        return influence.train(args)
+    for given in ("text", "parent", "puzzles", "fasta", "start"):
         path = getattr(args, given, None)
         if path is not None and not path.is_file():
             loop.fail(f"--{given} {path}: no such file")
     args.out.mkdir(parents=True, exist_ok=True)
     data, task, network, vocabulary = prepare(args)
+    if args.start is not None:
+        try:
+            export.read_weights(network, args.start)
+        except ValueError as error:
+            loop.fail(f"--start {error}")
     schedule = loop.Schedule(args.steps, args.rate, validate_every=args.validate_every, seed=args.seed)
     looks = args.export_only or getattr(args, "evaluate", None) is not None
     run = loop.Run(network, task, schedule, args.out, trains=not looks)
@@ -108,7 +137,7 @@ def main():
             print(f"{kind:16} {share:.3f}", flush=True)
         return
     if not args.no_compile and not args.export_only:
-        network.hidden = torch.compile(network.hidden, dynamic=args.model == "membrane")
+        network.hidden = torch.compile(network.hidden, dynamic=args.model in ("membrane", "tasks"))
     if not args.export_only and not run.train():
         sys.exit(130)
     description, licence = CARDS[args.model]

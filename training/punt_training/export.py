@@ -1,4 +1,4 @@
-"""A trained network as a GGUF file that punt and, for the `llada` architecture, llama.cpp read."""
+"""A trained network as a GGUF file that punt and, for the `llada` architecture, llama.cpp read; and back again."""
 
 import os
 import pathlib
@@ -89,3 +89,23 @@ def write_gguf(network, vocabulary: Vocabulary, path: pathlib.Path, kind: str, n
     writer.write_tensors_to_file()
     writer.close()
     os.replace(temporary, path)
+
+
+def read_weights(network, path: pathlib.Path):
+    """Puts the weights of a file that `write_gguf` wrote into a network of the same shape."""
+    try:
+        tensors = {tensor.name: tensor for tensor in gguf.GGUFReader(path).tensors}
+    except (ValueError, IndexError) as error:
+        raise ValueError(f"{path}: not a GGUF file ({error})") from None
+    state = {}
+    for name, weight in network.state_dict().items():
+        stored = tensors.pop("output.bias" if name == "output_bias" else name, None)
+        if stored is None:
+            raise ValueError(f"{path}: has no tensor {name}")
+        values = torch.from_numpy(gguf.quants.dequantize(stored.data, stored.tensor_type).astype(np.float32))
+        if values.shape != weight.shape:
+            raise ValueError(f"{path}: {name} is of shape {list(values.shape)}, the model's is {list(weight.shape)}")
+        state[name] = values
+    if tensors:
+        raise ValueError(f"{path}: the model has no tensor {next(iter(tensors))}")
+    network.load_state_dict(state)

@@ -114,6 +114,22 @@ class RunTest(unittest.TestCase):
             first = 1 if network.shape.shift_logits else 0
             self.assertLess(difference[first:].max().item(), 1e-3)
 
+    def test_reads_back_what_it_wrote(self):
+        shape = {"vocab": 33, "context": 40, "width": 64, "layers": 2, "heads": 4, "ffn": 96}
+        vocabulary = export.Vocabulary("gpt2", [str(i) for i in range(33)], [export.NORMAL] * 33, {"mask": 32}, merges=["0 1"])
+        path = self.folder / "tiny.gguf"
+        for kind, tolerance in (("f32", 0.0), ("f16", 1e-3), ("q8_0", 1e-2)):
+            for make in (Llada, Esm2):
+                written, read = make(Shape(**shape)), make(Shape(**shape))
+                export.write_gguf(written, vocabulary, path, kind, "tiny", "a test", "mit")
+                export.read_weights(read, path)
+                for one, other in zip(written.parameters(), read.parameters()):
+                    self.assertLessEqual((one - other).abs().max().item(), tolerance)
+        with self.assertRaisesRegex(ValueError, "has no tensor"):
+            export.read_weights(Llada(Shape(**shape | {"layers": 3})), path)
+        with self.assertRaisesRegex(ValueError, "shape"):
+            export.read_weights(Esm2(Shape(**shape | {"ffn": 64})), path)
+
 
 if __name__ == "__main__":
     if len(sys.argv) == 2 and not sys.argv[1].startswith("-"):

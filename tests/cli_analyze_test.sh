@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# punt analyze error, order and attention: errors, files, resuming, interruptions.
+# punt analyze error, order, attention and influence: errors, files, resuming, interruptions.
 # $PUNT is the program under test.
 
 source "$PUNT_SOURCE_DIR/tests/cli_testing.sh"
@@ -7,7 +7,7 @@ golden=$PUNT_SOURCE_DIR/tests/golden
 toy="--model toy:markov,length=40,vocab=4,seed=1,coupling=0.8,permute=true"
 two="punt:epsilon=0.04; top-k:k=4"
 
-for analysis in error order attention; do
+for analysis in error order attention influence; do
   accepts analyze $analysis --help
   [[ $out == *Examples:*"punt analyze $analysis "* ]] || fail "help of '$analysis' shows no example"
   refuses "--out is required" analyze $analysis
@@ -146,6 +146,18 @@ resumes() {
 resumes error tokens.csv summary.json error-nfe.svg error-revealed.svg
 resumes order commits.csv summary.json order.svg
 resumes attention pairs.csv states.csv summary.json attention-kl.svg
+
+# ---- influence: a file per sequence, the same for any number of threads; sets compared with those of another planner
+data="analyze influence --model $golden/llada --length 16 --samples 3 --canvases 2 --singles 2 --sets 1 --planners punt:epsilon=0.001,fallback=false"
+accepts $data --threads 1 --compare punt:epsilon=0.001,fallback=false --out influence
+[[ $out == *"Jaccard 1.000, precision 1.000"* ]] || fail "a planner does not agree with itself: $out"
+[ "$(ls influence/sample-000[0-2].safetensors | wc -l)" -eq 3 ] && [ "$(wc -l <influence/items.jsonl)" -eq 3 ] || fail "records of influence"
+accepts $data --threads 2 --compare top-k:k=16 --out influence2
+[[ $out != *"Jaccard 1.000"* && $out == *"tokens a step"* ]] || fail "everything is what PUNT commits: $out"
+cmp -s influence/sample-0001.safetensors influence2/sample-0001.safetensors || fail "threads change the data of influence"
+refuses "is no network" analyze influence $toy --out x
+refuses "takes one planner" analyze influence --model $golden/llada --planners "$two" --out x
+refuses "unknown planner 'nobody'" analyze influence --model $golden/llada --compare nobody --out x
 
 [ "$failures" -eq 0 ] || exit 1
 echo "all passed"

@@ -12,12 +12,26 @@ lies_between() { awk -v low="$1" -v value="$2" -v high="$3" 'BEGIN { exit !(low 
 # ---- all there, together at most 60 MB, each with a card
 [ "$(cat "$models"/*.gguf | wc -c)" -le 60000000 ] || fail "the models take more than 60 MB"
 accepts list models
-for name in stories sudoku membrane stories15m; do
+for name in stories sudoku tasks membrane stories15m; do
   [ -s "$models/$name.gguf" ] || fail "models/$name.gguf is missing"
   grep -qx "$name" <<<"$out" || fail "punt list models does not name $name"
   grep -q "^## \`$name\`" "$models/README.md" || fail "models/README.md has no card of $name"
 done
-[ "$(ls "$models"/*.gguf | wc -l)" -eq 4 ] || fail "a model without a test: $(ls "$models")"
+[ "$(ls "$models"/*.gguf | grep -vc '\.influence\.gguf$')" -eq 5 ] || fail "a model without a test: $(ls "$models")"
+
+# ---- heads of influence are small, lie beside their models, fit them, and are no models themselves
+for name in stories sudoku; do
+  head=$models/$name.influence.gguf
+  [ -s "$head" ] && [ "$(wc -c <"$head")" -le 300000 ] || fail "$head is missing or large"
+  ! grep -q influence <<<"$out" || fail "a head is listed as a model: $out"
+done
+accepts eval sudoku --planner distilled:epsilon=0.002 --temperature 0 --limit 20 --threads 1 --json
+# All at once solves none, one by one 19 or 20 with 40 passes.
+lies_between 0.6 "$(field accuracy)" 1.01 && lies_between 2 "$(field nfe_mean)" 10 || fail "distilled on sudoku: $out"
+accepts eval stories --planner distilled:epsilon=0.04 --temperature 0.7 --top-p 0.9 --limit 1 --threads 1 --json
+lies_between 1 "$(field judge_perplexity)" 25 && lies_between 2 "$(field nfe_mean)" 40 || fail "distilled on stories: $out"
+refuses "made for another model: 'sudoku'" generate --model stories --influence "$models/sudoku.influence.gguf"
+refuses "the planner needs an influence head, and membrane has none" generate --model membrane --planner distilled --length 60
 
 # ---- stories is what generate takes by default, on a canvas of 256; its judge is found by itself
 accepts generate "Once upon a time" --planner top-k:k=64 --threads 1 --temperature 0 --json
@@ -28,8 +42,14 @@ lies_between 1 "$(field judge_perplexity)" 20 || fail "judge perplexity of stori
 accepts eval stories --reference --temperature 0.7 --top-p 0.9 --limit 2 --threads 1 --json
 lies_between 1 "$(field judge_perplexity)" 3 || fail "the judge on itself: $out"
 
+# ---- tasks writes records that are consistent in a few passes, and the right number of them, in a chat
+accepts eval records:entries=8,schema=bills --planner scout --limit 6 --threads 1 --json
+lies_between 0.8 "$(field consistent_entries)" 1.01 && lies_between 5 "$(field nfe_mean)" 25 || fail "tasks and scout: $out"
+accepts generate --model tasks --chat "Write 4 bills as CSV" --length 40 --planner top-k:k=1 --temperature 0 --threads 1
+[[ $out == "no,a,b,total"* && $(grep -c '^#0[1-4],' <<<"$out") -eq 4 ]] || fail "tasks in a chat: $out"
+
 # ---- a misspelt name is answered with those that fill masks; one that does not says what it is for
-refuses "unknown model 'storys' (did you mean stories?); valid: membrane, stories, sudoku, a GGUF file" generate --model storys
+refuses "unknown model 'storys' (did you mean stories?); valid: membrane, stories, sudoku, tasks, a GGUF file" generate --model storys
 refuses "it is autoregressive (llama) and fills no masks; it serves as --judge" generate --model stories15m
 
 # ---- tasks that a model comes along for take it; the others say what they need

@@ -164,6 +164,7 @@ fi
 start dream --model $golden/dream
 for stream in false true; do
   answers 400 '"param":"diffusion.planner"' /v1/completions "{$request, \"stream\": $stream, \"diffusion\": {\"planner\": \"wino\"}}"
+  answers 400 'needs an influence head' /v1/completions "{$request, \"stream\": $stream, \"diffusion\": {\"planner\": \"distilled\"}}"
   answers 400 '"param":"diffusion.window"' /v1/completions "{$request, \"stream\": $stream, \"diffusion\": {\"window\": 13}}"
 done
 stop

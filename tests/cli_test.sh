@@ -33,7 +33,7 @@ refuses "unknown command 'nonsense'; valid: generate, replay" nonsense --help
 refuses "unknown command 'genrate'; did you mean generate? (see punt --help)" genrate
 refuses "unknown command 'nonsense'" help nonsense
 refuses "unknown command 'eror' of punt analyze; did you mean error? (see punt analyze --help)" analyze eror
-refuses "punt analyze needs one of exactness, error, order, attention (see punt analyze --help)" analyze
+refuses "punt analyze needs one of exactness, error, order, attention, influence (see punt analyze --help)" analyze
 refuses "unknown option --nonsense of punt generate (see punt generate --help)" generate --nonsense
 refuses "unknown option --temprature of punt generate; did you mean --temperature? (see punt generate --help)" \
   generate --temprature 0.5
@@ -47,7 +47,7 @@ refuses "unknown option --model of punt: options stand behind the command (see p
 refuses "unexpected argument 'b' of punt generate (see punt generate --help)" generate a b
 refuses "unexpected argument '--length' of punt generate; behind -- there are no options" generate a -- --length 4 --threads 1
 refuses "trace is required (see punt replay --help)" replay
-refuses "unknown planner 'putn' (did you mean punt?); valid planners: punt, top-k" generate --planner putn
+refuses "unknown planner 'putn' (did you mean punt?); valid planners: punt, scout" generate --planner putn
 refuses "unknown score 'margn' (did you mean margin?)" generate --score margn
 refuses "unknown cache 'setled' (did you mean settled?)" generate --cache setled
 refuses "unknown EOS policy 'forbd' (did you mean forbid?)" generate --eos forbd
@@ -56,7 +56,7 @@ refuses "no such file: nosuch.gguf" generate --model nosuch.gguf
 refuses "no such file: folder/nosuch" generate --model folder/nosuch
 refuses "unknown task 'sudku' (did you mean sudoku?); valid tasks: sudoku, " eval sudku
 refuses "mt-bench is for punt eval alone" bench mt-bench
-refuses "unknown planner 'nobody'; valid planners: punt, top-k" generate --planner nobody
+refuses "unknown planner 'nobody'; valid planners: punt, scout" generate --planner nobody
 refuses "has no key 'eps' (did you mean epsilon?); valid keys: epsilon" generate --planner punt:eps=1
 refuses "k must be between 1 and" generate --planner top-k:k=0
 refuses "epsilon must be a number" generate --planner punt:epsilon=lots
@@ -136,7 +136,7 @@ accepts generate --model toy:markov,length=5,vocab=1
 accepts generate ab --model $small --json --seed 3
 keys="text tokens prompt_tokens steps nfe base test total row_passes tokens_per_forward seconds planner seed stop"
 keys+=" peak_memory_bytes masked version model prompt infill length chat residues score temperature top_p top_k convention"
-keys+=" score_on eos window cache guidance freeze_mask_ratio max_steps max_nfe sample compute device gpu_layers no_repack "
+keys+=" score_on eos window cache guidance freeze_mask_ratio max_steps max_nfe sample compute influence device gpu_layers no_repack "
 [ "$(grep -o '"[a-z_]*":' out | tr -d '":' | tr '\n' ' ')" = "$keys" ] ||
   fail "keys of --json: $(grep -o '"[a-z_]*":' out | tr '\n' ' ')"
 [ "$(field prompt_tokens)" = 2 ] && [ "$(field seed)" = 3 ] && [ "$(field stop)" = '"full"' ] || fail "values: $out"

@@ -12,6 +12,7 @@
 #include "analyze/law.h"
 #include "analyze/parallel_error.h"
 #include "denoise/exact_model.h"
+#include "denoise/toy_joint.h"
 #include "punt/generator.h"
 #include "punt/model.h"
 #include "punt/planner.h"
@@ -316,6 +317,63 @@ TEST(Exactness, DapdIsRightWhereAttentionShowsEveryDependence) {
   const Law neighbours = law_of(AreNeighbours);
   EXPECT_GT(neighbours.mean_error_new_base, 0.01);
   EXPECT_LT(neighbours.mean_steps, every.mean_steps);
+}
+
+// With exact influence. No influence in pairs is independence where dependence goes along edges.
+TEST(Exactness, DistilledReproducesTheJointWhereIndependenceIsStructural) {
+  for (int seed = 1; seed <= 3; ++seed) {
+    for (const std::string& model : StructuralModels(seed)) {
+      for (const char* score : {"margin", "neg-entropy", "random"}) {
+        const Outcome outcome = LawOf(model, "distilled:epsilon=1e-10", score, static_cast<std::uint64_t>(seed));
+        EXPECT_LT(outcome.tv, kExact) << score << " on " << model;
+        EXPECT_DOUBLE_EQ(outcome.law.mean_nfe, outcome.law.mean_steps);
+      }
+    }
+  }
+  EXPECT_NEAR(LawOf("toy:product,length=6,vocab=3,seed=4", "distilled:epsilon=1e-10", "margin").law.mean_steps, 1,
+              1e-12);
+  const Outcome tree = LawOf("toy:tree,length=6,vocab=3,seed=2,shape=binary", "distilled:epsilon=1e-10", "margin");
+  EXPECT_LT(tree.law.mean_steps, 5.99);
+}
+
+// A pair is one test: with two masks, whatever the model and epsilon, the two planners are one.
+TEST(Exactness, DistilledAcceptsThePairsThatPuntAccepts) {
+  int accepted = 0;
+  int rejected = 0;
+  for (const char* name : {"toy:joint,length=2,vocab=4,seed=1,concentration=0.3", "toy:mixture,length=2,vocab=3,seed=5",
+                           "toy:markov,length=2,vocab=3,seed=2"}) {
+    const Model model = OpenModel(name);
+    const DenoiserInfo& info = model.denoiser->info();
+    for (const char* epsilon : {"1e-4", "0.004", "0.04", "0.4"}) {
+      for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const auto steps_of = [&](const std::string& planner) {
+          Recipe recipe = MakeRecipe(fmt::format(fmt::runtime(planner), epsilon), "margin", {}, info);
+          recipe.seed = seed;
+          const auto session = model.denoiser->NewSession({});
+          return Generate(*session, Masked(info), recipe).steps;
+        };
+        const int steps = steps_of("distilled:epsilon={}");
+        EXPECT_EQ(steps, steps_of("punt:epsilon={},fallback=false")) << name << ", " << epsilon << ", seed " << seed;
+        (steps == 1 ? accepted : rejected) += 1;
+      }
+    }
+  }
+  EXPECT_GT(accepted, 20);
+  EXPECT_GT(rejected, 20);
+}
+
+// The third token is the parity of the other two: nothing in pairs, everything in sets. PUNT reveals sets.
+TEST(Exactness, DistilledCannotSeeParityAndPuntCan) {
+  std::vector<double> table(8, 0.0);
+  for (std::size_t x : {0u, 3u, 5u, 6u}) table[x] = 0.25;  // digits with an even number of ones
+  DenoiserInfo info{.name = "parity", .vocab_size = 3, .mask_token = 2, .max_length = 3, .has_influence = true};
+  const ExactDenoiser parity(info, std::make_unique<JointModel>(3, 2, table));
+  const auto tv_of = [&](const char* planner) {
+    return TotalVariation(EnumerateLaw(parity, Masked(info), MakeRecipe(planner, "margin", {}, info), {}),
+                          parity.model());
+  };
+  EXPECT_NEAR(tv_of("distilled:epsilon=0"), 0.5, 1e-12);
+  EXPECT_LT(tv_of("punt:epsilon=1e-10,fallback=false"), kExact);
 }
 
 TEST(Exactness, FreedaveWritesWhatItsRuleWrites) {

@@ -9,5 +9,6 @@ Runner AddExactness(CLI::App& command);
 Runner AddErrorStudy(CLI::App& command);
 Runner AddOrderStudy(CLI::App& command);
 Runner AddAttentionStudy(CLI::App& command);
+Runner AddInfluenceStudy(CLI::App& command);
 
 }  // namespace punt

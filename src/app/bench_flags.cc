@@ -23,6 +23,9 @@ void BenchFlags::AddTo(CLI::App& app) {
   app.add_option("--seeds", seeds, "Several seeds, pooled into one row: 1,2,3 or 1-3");
   AddInteger(app, "--processes", processes, 1, kMostProcesses, "Processes that share the work and --threads")
       ->default_str("1");
+  app.add_option("--reference", eval.reference,
+                 "Folder of a run (DIR/PLANNER of an earlier bench, or of punt eval) one by one at temperature 1, from "
+                 "another seed: how far the law of stories is from its");
   app.add_flag("--dry-run", dry_run, "Print what would be run; needs no model");
   app.add_option("--out", out, "Folder of tables, picture, report and records");
   app.add_flag("--json", json, "Print a JSON array");
@@ -55,6 +58,8 @@ SweepPlan BenchFlags::Plan() const {
   SweepPlan plan{.eval = eval, .out = out, .processes = static_cast<int>(processes)};
   plan.axes = {.temperatures = {eval.proposal.temperature}, .seeds = {eval.seed}};
   const std::vector<GridEntry> entries = grid.Chosen(!eval.score.empty());
+  const std::optional<double> usual = eval.task.empty() ? std::nullopt : UsualTemperature(eval.task);
+  if (usual && !Given("--temperature")) plan.axes.temperatures = {*usual};
   if (Given("--preset")) TakeOverSampling(FindGrid(grid.preset), plan);
   if (Given("--temperatures")) {
     plan.axes.temperatures = ParseTemperatures(temperatures, "--temperatures");

@@ -17,6 +17,8 @@ constexpr CommandRow kAnalyses[] = {
     {"order", "The order in which planners fill the canvas, and what their passes buy", AddOrderStudy},
     {"attention", "How attention and states of a network move where tokens are committed in parallel",
      AddAttentionStudy},
+    {"influence", "What revealing tokens does to others: data for an influence head, and how good it is",
+     AddInfluenceStudy},
 };
 
 }  // namespace

@@ -137,6 +137,11 @@ std::string Footer() {
       "  punt bench sudoku --preset every --limit 50 --out runs/sudoku\n"
       "  punt bench stories --temperatures 0.1,0.7 --seeds 1-3 --processes 4 --out runs/stories\n"
       "  punt bench membrane --preset paper-protein --out runs/membrane\n"
+      "  punt bench records:schema=people,entries=16 --model tasks --planners \"left-to-right; punt\" --out "
+      "runs/records\n"
+      "  punt bench lists:kind=shuffle,people=10 --model tasks\n"
+      "  punt bench parallelbench --model tasks --data ParallelBench\n"
+      "  punt bench stories --reference runs/one-by-one/left-to-right --seed 1\n"
       "  punt bench --preset paper-text --dry-run\n"
       "  punt bench sudoku --planners \"punt:epsilon=0.01; top-k:k=2\" --json",
       PresetHelp());

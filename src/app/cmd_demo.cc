@@ -1,4 +1,5 @@
-// punt demo: a story told live with PUNT; what tests find where the truth is known; planners side by side on stories.
+// punt demo: records written side by side; a story told live with PUNT; what tests find where the truth is known;
+// planners on stories.
 #include <fmt/format.h>
 
 #include <memory>
@@ -8,6 +9,7 @@
 #include "app/canvas_view.h"
 #include "app/command.h"
 #include "app/comparison.h"
+#include "app/demo_records.h"
 #include "app/demo_verdict.h"
 #include "app/eval_setup.h"
 #include "app/glyphs.h"
@@ -39,6 +41,16 @@ std::vector<GridEntry> DemoGrid() {
   return GridOf(planners);
 }
 
+/// A document whose entries are independent of each other and consistent in themselves, by four planners. False after
+/// an interruption.
+bool WriteRecords(const DemoFlags& flags) {
+  fmt::print(
+      "1. Sixteen bills by tasks, a model of test data: the entries are random, a + b is\nthe total. Tokens drawn "
+      "together without a test need not agree (x); one by one\ntakes a pass for each token.\n");
+  FlushOutput();
+  return ShowRecords(flags.eval.seed, flags.eval.threads, flags.view.Options(stdout, ViewKind::kNone).colour);
+}
+
 /// The story, as it appears; where it cannot be drawn, its text.
 void Tell(const DemoFlags& flags, const EvalSetup& setup) {
   const Model& model = *setup.model;
@@ -47,7 +59,7 @@ void Tell(const DemoFlags& flags, const EvalSetup& setup) {
   view_options.show_title = false;
   const bool is_drawn = view_options.kind != ViewKind::kNone;
   fmt::print(
-      "1. A story by {}, filled in by {}. Every step proposes tokens\nanywhere in the text, tests which of them "
+      "\n2. A story by {}, filled in by {}. Every step proposes tokens\nanywhere in the text, tests which of them "
       "influence each other, and keeps a set\nthat does not{}\n",
       model.name, kLivePlanner, is_drawn ? " (green kept, red put back)." : ".");
   FlushOutput();
@@ -73,7 +85,7 @@ bool ShowChain(const DemoFlags& flags) {
   const ComparisonOptions options{.score = "", .proposal = {}, .samples = kChainSamples, .seed = flags.eval.seed};
   const int width = PlannerWidth(planners, TableWidth());
   fmt::print(
-      "\n2. Where the truth is known: {} tokens that depend on each other in places that\nno planner was told (a "
+      "\n3. Where the truth is known: {} tokens that depend on each other in places that\nno planner was told (a "
       "chain, "
       "its positions shuffled). The error is what drawing\ntokens together got wrong, in nats per sequence; 0 is "
       "perfect.\n{}\n",
@@ -95,7 +107,7 @@ bool ShowStories(const DemoFlags& flags, const EvalSetup& setup) {
   const std::vector<GridEntry> grid = DemoGrid();
   const BenchColumns columns = BenchColumnsOf(grid, false, TableWidth());
   fmt::print(
-      "\n3. On {} per planner. NFE counts all forward passes, tests too. The judge\nperplexity is how much the text "
+      "\n4. On {} per planner. NFE counts all forward passes, tests too. The judge\nperplexity is how much the text "
       "surprises another model: less is better.\n{}\n",
       setup.count == 1 ? "one story" : fmt::format("{} stories", setup.count), BenchHeader(task, columns));
   SweepProgress progress(grid.size() * setup.count, "stories");
@@ -116,6 +128,7 @@ bool ShowStories(const DemoFlags& flags, const EvalSetup& setup) {
 
 int Run(const DemoFlags& flags) {
   EvalSetup setup = OpenEval(flags.eval);
+  if (HasRecordsModel() && !WriteRecords(flags)) return SayInterrupted("in the records");
   Tell(flags, setup);
   if (WasInterrupted()) return SayInterrupted("in the first story");
   if (!ShowChain(flags)) return SayInterrupted("on the chain");

@@ -27,12 +27,15 @@ struct EvalCommand {
   std::string out;
   bool json = false;
   CLI::Option* planner_option = nullptr;
+  CLI::Option* temperature_option = nullptr;
 };
 
 /// Throws Error on options that contradict each other; fills in the model that goes without saying.
 void Complete(EvalCommand& command) {
   CanonicalTaskSpec(command.eval.task);  // a wrong key is told before a missing model
   CanonicalPlannerSpec(command.planner);
+  const std::optional<double> usual = UsualTemperature(command.eval.task);
+  if (usual && command.temperature_option->count() == 0) command.eval.proposal.temperature = *usual;
   const bool has_model = !command.eval.model.empty();
   if (command.reference && has_model) BadInput("--reference judges no model: leave out --model");
   if (command.reference && command.planner_option->count() > 0) BadInput("--reference has no planner");
@@ -101,6 +104,7 @@ Runner AddEval(CLI::App& command) {
   const auto flags = std::make_shared<EvalCommand>();
   command.footer(Footer());
   flags->eval.AddTo(command);
+  flags->temperature_option = command.get_option("--temperature");
   flags->planner_option =
       command.add_option("--planner", flags->planner, "name or name:key=value,... (see punt list planners)")
           ->capture_default_str();

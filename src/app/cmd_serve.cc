@@ -58,6 +58,7 @@ struct ServeFlags {
   std::int64_t threads = 0;
   std::string device = "auto";
   std::string compute = "auto";
+  std::string influence;
   std::string ready_file;
   bool log_prompts = false;
   bool quiet = false;
@@ -134,7 +135,7 @@ void WarmUp(const Model& model, int threads) {
 
 Model OpenWarm(const ServeFlags& flags, int threads) {
   const std::string name = flags.model.empty() ? DefaultModel() : flags.model;
-  const ModelOptions options{.compute = flags.compute, .device = flags.device};
+  const ModelOptions options{.compute = flags.compute, .influence = flags.influence, .device = flags.device};
   return Interruptibly("while the model was opened", [name, options, threads] {
     Model model = OpenModel(name, options);
     WarmUp(model, threads);
@@ -261,6 +262,7 @@ Runner AddServe(CLI::App& command) {
       ->default_str("30");
   AddThreads(command, flags->threads);
   AddCompute(command, flags->compute);
+  AddInfluence(command, flags->influence);
   command.add_option("--device", flags->device, "Device (see punt list devices)")->capture_default_str();
   command.add_option("--ready-file", flags->ready_file,
                      "File that exists while requests are answered; holds the address");

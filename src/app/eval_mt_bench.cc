@@ -129,7 +129,8 @@ int AnswerMtBench(const EvalFlags& flags, const MtBenchRun& run) {
   if (!flags.judge.empty()) BadInput("task mt-bench takes no judge: punt score mt-bench judges its answers");
   if (flags.model.empty()) BadInput("--model is missing: mt-bench needs a model that chats, such as LLaDA or Dream");
   const std::vector<MtBenchQuestion> questions = ReadQuestions(flags);
-  const Model model = OpenInterruptibly(flags.model, {.compute = flags.compute, .device = flags.device});
+  const Model model =
+      OpenInterruptibly(flags.model, {.compute = flags.compute, .influence = flags.influence, .device = flags.device});
   PrintWarnings(model.warnings);
   std::set<std::string> answered;
   std::optional<RecordFolder> folder;

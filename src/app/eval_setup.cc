@@ -44,8 +44,29 @@ std::string ModelOf(const EvalFlags& flags) {
   return bundled;
 }
 
+namespace {
+
+/// The files of a folder and those below it, names and contents, in the order of their names.
+std::string FolderContent(const std::string& path) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(path)) {
+    if (entry.is_regular_file()) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  std::string content;
+  for (const std::filesystem::path& file : files) {
+    content += fmt::format("{} {:016x}\n", file.lexically_relative(path).string(), HashText(ReadDataFile(file)));
+  }
+  return content;
+}
+
+}  // namespace
+
 std::string FileIdentity(const std::string& path, bool is_large) {
   if (path.empty()) return "";
+  if (!is_large && std::filesystem::is_directory(path)) {
+    return fmt::format("{} ({:016x})", path, HashText(FolderContent(path)));
+  }
   if (!is_large) return fmt::format("{} ({:016x})", path, HashText(ReadDataFile(path)));
   std::error_code error;
   const auto size = std::filesystem::file_size(LocateModel(path), error);
@@ -73,6 +94,7 @@ void EvalFlags::AddTo(CLI::App& command) {
   AddSeed(command, "--seed", seed, "Seed of all random numbers");
   AddThreads(command, threads);
   AddCompute(command, compute);
+  AddInfluence(command, influence);
   command.add_option("--device", device, "Device (see punt list devices)")->capture_default_str();
 }
 
@@ -81,6 +103,7 @@ std::unique_ptr<Task> MakeEvalTask(const EvalFlags& flags, const EvalSetup& setu
                  .data = flags.data,
                  .shots = flags.shots,
                  .judge = setup.judge.empty() ? "" : LocateModel(setup.judge).string(),
+                 .reference = flags.reference,
                  .seed = flags.seed,
                  .proposal = flags.proposal.Options(),
                  .threads = ThreadCount(flags.threads)};
@@ -122,7 +145,8 @@ EvalSetup OpenEval(const EvalFlags& flags, const OpenOptions& options) {
     BadInput("--reference needs --judge: its samples are what is judged");
   }
   if (!flags.model.empty()) {
-    const ModelOptions how{.compute = flags.compute, .device = flags.device, .repack = options.generates};
+    const ModelOptions how{
+        .compute = flags.compute, .influence = flags.influence, .device = flags.device, .repack = options.generates};
     // The processes of a sweep end with it, and say nothing.
     setup.model = options.warns ? OpenInterruptibly(flags.model, how) : OpenModel(flags.model, how);
     RequireText(*setup.model, FindTask(flags.task));
@@ -183,6 +207,7 @@ Configuration EvalConfiguration(const EvalFlags& flags, const EvalSetup& setup, 
                                              {"compute", flags.compute},
                                              {"window", fmt::format("{}", flags.window)},
                                              {"cache", Name(ParseCachePolicy(flags.cache))}});
+  if (!flags.influence.empty()) configuration.emplace_back("influence", FileIdentity(flags.influence, false));
   return configuration;
 }
 

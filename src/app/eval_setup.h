@@ -25,12 +25,14 @@ struct EvalFlags {
   std::string data;
   std::string shots;
   std::string judge;  // empty: the bundled one, where the task takes one and it is there
+  std::string reference;
   std::int64_t limit = 0;
   std::uint64_t seed = 0;
   std::int64_t length = 0;
   std::int64_t threads = 0;
   std::string device = "auto";
   std::string compute = "auto";
+  std::string influence;
 
   void AddTo(CLI::App& command);
 };
@@ -48,8 +50,8 @@ struct EvalSetup {
   std::string judge;      // its path or bundled name
 };
 
-/// A file's name and content, for a configuration; of a large one (a model) the size, for reading gigabytes is no
-/// check. Empty for an empty path.
+/// A file's name and content (or a folder's, with all below it), for a configuration; of a large one (a model) the
+/// size, for reading gigabytes is no check. Empty for an empty path.
 std::string FileIdentity(const std::string& path, bool is_large);
 
 /// What opening is for. Whoever generates nothing need not prepare the weights; one of many says no warnings.

@@ -64,6 +64,7 @@ void AddSampling(GenerateFlags& flags, CLI::App& command) {
 void AddMachine(GenerateFlags& flags, CLI::App& command) {
   command.add_option("--device", flags.device, "Device (see punt list devices)")->capture_default_str();
   AddCompute(command, flags.compute);
+  AddInfluence(command, flags.influence);
   AddInteger(command, "--gpu-layers", flags.gpu_layers, -1, kInt, "Layers on a GPU device, from the last (-1: all)");
   command.add_flag("--no-repack", flags.no_repack, "Use weights as they are mapped: opens at once, computes slower");
   AddThreads(command, flags.threads);

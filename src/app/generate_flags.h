@@ -37,6 +37,7 @@ struct GenerateFlags {
   std::string from;  // empty: no run is repeated
   // With what.
   std::string compute = "auto";
+  std::string influence;
   std::string device = "auto";
   std::int64_t gpu_layers = -1;
   bool no_repack = false;

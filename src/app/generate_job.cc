@@ -67,6 +67,7 @@ std::vector<std::string> IgnoredOptions(const GenerateFlags& flags, const Model&
 Model OpenAndWarn(const GenerateFlags& flags) {
   Model model = OpenInterruptibly(flags.model.empty() ? DefaultModel() : flags.model,
                                   {.compute = flags.compute,
+                                   .influence = flags.influence,
                                    .device = flags.device,
                                    .gpu_layers = static_cast<int>(flags.gpu_layers),
                                    .repack = !flags.no_repack});

@@ -57,6 +57,7 @@ constexpr SettingRow kSettings[] = {
     {"seed", "--seed", Kind::kWhole, [](const GenerateFlags& f) { return Json(f.seed); }},
     {"sample", "--first-sample", Kind::kWhole, [](const GenerateFlags& f) { return Json(f.first_sample); }},
     {"compute", "--compute", Kind::kText, [](const GenerateFlags& f) { return Json(f.compute); }},
+    {"influence", "--influence", Kind::kText, [](const GenerateFlags& f) { return Json(f.influence); }},
     {"device", "--device", Kind::kText, [](const GenerateFlags& f) { return Json(f.device); }},
     {"gpu_layers", "--gpu-layers", Kind::kWhole, [](const GenerateFlags& f) { return Json(f.gpu_layers); }},
     {"no_repack", "--no-repack", Kind::kFlag, [](const GenerateFlags& f) { return Json(f.no_repack); }},

@@ -107,6 +107,12 @@ CLI::Option* AddCompute(CLI::App& command, std::string& value) {
       ->capture_default_str();
 }
 
+CLI::Option* AddInfluence(CLI::App& command, std::string& value) {
+  return command.add_option("--influence", value,
+                            "Head that predicts influence, for the planner distilled (training/train influence makes "
+                            "it); default: NAME.influence.gguf beside the model");
+}
+
 CLI::Option* AddCache(CLI::App& command, std::string& value) {
   return command
       .add_option(

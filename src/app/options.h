@@ -35,6 +35,8 @@ inline constexpr const char* kWorkerOption = "--worker";
 /// help.
 CLI::Option* AddThreads(CLI::App& command, std::int64_t& value, const std::string& subject = "Threads");
 CLI::Option* AddCompute(CLI::App& command, std::string& value);
+/// --influence; the file is checked where a model is opened.
+CLI::Option* AddInfluence(CLI::App& command, std::string& value);
 CLI::Option* AddCache(CLI::App& command, std::string& value);
 
 /// --temperature, --top-p, --top-k, --convention, --score-on; shared by the commands that sample.

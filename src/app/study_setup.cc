@@ -12,6 +12,7 @@
 #include "app/event_list.h"
 #include "app/interruptible.h"
 #include "app/request.h"
+#include "app/sudoku_request.h"
 #include "app/sweep_progress.h"
 #include "app/terminal.h"
 #include "base/check.h"
@@ -71,6 +72,10 @@ Canvas OpenCanvas(const StudyFlags& flags, const std::string& prompt, const Mode
   const auto make = [&] { return Canvas(BuildCanvas(request, model), info.mask_token, info.vocab_size); };
   const bool has_length = flags.length_option->count() > 0;
   if (has_length) request.length = flags.length;
+  if (IsSudokuModel(model) && !has_length && !flags.chat) {  // as punt generate does
+    request = {.prompt = {}, .infill = prompt.empty() ? EmptyBoard(model) : BoardInfill(prompt), .length = {}};
+    return make();
+  }
   Canvas canvas = make();
   if (canvas.masked_count() == 0) BadInput("the prompt leaves nothing to generate");
   if (has_length || !flags.quick || canvas.masked_count() <= kQuickLength) return canvas;
@@ -91,15 +96,6 @@ std::vector<StudyPrompt> OpenPrompts(const StudyFlags& flags, const Model& model
   return prompts;
 }
 
-Recipe RecipeOf(const StudyFlags& flags, const StudySetup& setup, const GridEntry& entry, std::uint64_t sample) {
-  Recipe recipe = MakeRecipe(entry.planner, entry.score, flags.proposal.Options(), setup.model.denoiser->info());
-  recipe.eos = ParseEosPolicy(flags.eos);
-  recipe.window = static_cast<int>(flags.window);
-  recipe.seed = flags.seed;
-  recipe.sample = sample;
-  return recipe;
-}
-
 Configuration ConfigurationOf(const StudyFlags& flags, const StudySetup& setup, std::string_view analysis) {
   std::string canvases;
   for (const StudyPrompt& prompt : setup.prompts) {
@@ -118,7 +114,8 @@ Configuration ConfigurationOf(const StudyFlags& flags, const StudySetup& setup, 
           {"score_on", flags.proposal.score_on},
           {"eos", flags.eos},
           {"window", fmt::format("{}", flags.window)},
-          {"compute", flags.compute}};
+          {"compute", flags.compute},
+          {"influence", flags.influence.empty() ? "" : FileIdentity(flags.influence, false)}};
 }
 
 }  // namespace
@@ -144,6 +141,7 @@ void StudyFlags::AddTo(CLI::App& command) {
   AddSeed(command, "--seed", seed, "Seed of all random numbers");
   AddThreads(command, threads);
   AddCompute(command, compute);
+  AddInfluence(command, influence);
   command.add_option("--device", device, "Device (see punt list devices)")->capture_default_str();
   command.add_option("--out", out, "Folder of records, tables and pictures")->required();
   command.add_flag("--quick", quick,
@@ -155,7 +153,7 @@ void StudyFlags::AddTo(CLI::App& command) {
 StudySetup OpenStudy(const StudyFlags& flags, std::string_view analysis) {
   StudySetup setup;
   setup.model = OpenInterruptibly(flags.model.empty() ? DefaultModel() : flags.model,
-                                  {.compute = flags.compute, .device = flags.device});
+                                  {.compute = flags.compute, .influence = flags.influence, .device = flags.device});
   PrintWarnings(setup.model.warnings);
   const DenoiserInfo& info = setup.model.denoiser->info();
   setup.grid = OpenGrid(flags, info);
@@ -170,6 +168,15 @@ StudySetup OpenStudy(const StudyFlags& flags, std::string_view analysis) {
   setup.sampling = fmt::format("temperature {}, top-p {}, seed {}, {} positions", flags.proposal.temperature,
                                flags.proposal.top_p, flags.seed, setup.prompts.front().canvas.masked_count());
   return setup;
+}
+
+Recipe StudyRecipe(const StudyFlags& flags, const StudySetup& setup, const GridEntry& entry, std::uint64_t sample) {
+  Recipe recipe = MakeRecipe(entry.planner, entry.score, flags.proposal.Options(), setup.model.denoiser->info());
+  recipe.eos = ParseEosPolicy(flags.eos);
+  recipe.window = static_cast<int>(flags.window);
+  recipe.seed = flags.seed;
+  recipe.sample = sample;
+  return recipe;
 }
 
 std::optional<StudyRecords> RunStudy(const StudyFlags& flags, const StudySetup& setup, const StudyJob& job) {
@@ -193,7 +200,7 @@ std::optional<StudyRecords> RunStudy(const StudyFlags& flags, const StudySetup& 
       progress.Show(records.lines.size());
       const StudyPrompt& prompt = setup.prompts[sample % setup.prompts.size()];
       EventList watcher;
-      const GenerateResult result = Generate(*session, prompt.canvas, RecipeOf(flags, setup, entry, sample),
+      const GenerateResult result = Generate(*session, prompt.canvas, StudyRecipe(flags, setup, entry, sample),
                                              {.observer = &watcher, .cancel = &cancel});
       if (!WasInterrupted()) {
         records.lines.push_back(job.measure({id, entry, sample, prompt, result, watcher.events()}));

@@ -125,13 +125,17 @@ resumes() {
   local long="analyze $analysis --model $golden/llada --threads 1 --length 24 --samples 12"
   accepts $long --planners "$two" --out whole-$analysis
   for signal in KILL INT; do
-    rm -rf cut
-    "$PUNT" $long --planners "$two" --out cut >/dev/null 2>err &
-    local pid=$!
-    while [ "$(cat cut/items.jsonl 2>/dev/null | wc -l)" -lt 3 ] && kill -0 $pid 2>/dev/null; do sleep 0.02; done
-    kill -$signal $pid 2>/dev/null
-    wait $pid 2>/dev/null
-    local stopped=$?
+    # On a busy machine the shell may wake up when all is done: then it tries again.
+    local stopped=0 tries=0
+    while [ $stopped -eq 0 ] && [ $((tries++)) -lt 20 ]; do
+      rm -rf cut
+      "$PUNT" $long --planners "$two" --out cut >/dev/null 2>err &
+      local pid=$!
+      while ! [ -s cut/items.jsonl ] && kill -0 $pid 2>/dev/null; do :; done
+      kill -$signal $pid 2>/dev/null
+      wait $pid 2>/dev/null
+      stopped=$?
+    done
     [ $signal = KILL ] && [ $stopped -ne 137 ] && fail "$analysis: killed too late, exit code $stopped"
     [ $signal = INT ] && [ $stopped -ne 130 ] && fail "$analysis: exit code after SIGINT: $stopped"
     [ ! -e cut/summary.json ] || fail "$analysis: a summary of a part"

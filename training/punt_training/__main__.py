@@ -87,6 +87,7 @@ def common(parser, steps, batch, rate, **shape):
     parser.add_argument("--validate-every", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--bf16", action="store_true", help="products in bfloat16: 1.5x as fast on processors that have them")
     parser.add_argument("--no-compile", action="store_true", help="slower, but starts at once")
     parser.add_argument("--export-only", action="store_true", help="write GGUF files of the last checkpoint")
 
@@ -99,7 +100,7 @@ def prepare(args):
     if args.model == "sudoku":
         data = sudoku.Sudoku(args.puzzles, args.size, args.batch)
     elif args.model == "tasks":
-        data = tasks.Tasks(args.tokens_per_batch)
+        data = tasks.Tasks(args.tokens_per_batch, goes_on=args.start is not None)
         return data, data.task(), data.network(args.width, args.layers), data.words.vocabulary()
     else:
         data = membrane.Membrane(args.fasta, args.out.parent, args.tokens_per_batch, args.seed)
@@ -130,7 +131,7 @@ def main():
             loop.fail(f"--start {error}")
     schedule = loop.Schedule(args.steps, args.rate, validate_every=args.validate_every, seed=args.seed)
     looks = args.export_only or getattr(args, "evaluate", None) is not None
-    run = loop.Run(network, task, schedule, args.out, trains=not looks)
+    run = loop.Run(network, task, schedule, args.out, trains=not looks, half=args.bf16)
     print(f"{args.model}: {sum(p.numel() for p in network.parameters()) / 1e6:.2f}M parameters, step {run.step}", flush=True)
     if getattr(args, "evaluate", None) is not None:
         for kind, share in data.accuracies(run.average, args.evaluate, args.people, args.entries):

@@ -94,8 +94,10 @@ def validation_bound(network, task: Task, seed: int = 0, repeats: int = 4) -> di
 class Run:
     """One training run in its folder: checkpoint.pt, log.jsonl. Only one process trains there; others may look."""
 
-    def __init__(self, network, task: Task, schedule: Schedule, folder: pathlib.Path, trains: bool = True):
+    def __init__(self, network, task: Task, schedule: Schedule, folder: pathlib.Path, trains: bool = True,
+                 half: bool = False):  # fmt: skip
         self.network, self.task, self.schedule, self.folder = network, task, schedule, folder
+        self.half = half  # products in bfloat16, weights in float: 1.5x as fast on processors that have such products
         self.average = copy.deepcopy(network).requires_grad_(False)
         decayed = [p for p in network.parameters() if p.dim() >= 2]
         others = [p for p in network.parameters() if p.dim() < 2]
@@ -174,7 +176,8 @@ class Run:
         maskable = self.task.maskable(canvas)
         ratios = diffusion.mask_ratios(len(canvas), generator)
         masked = diffusion.choose_masked(maskable, ratios, generator)
-        losses = diffusion.masked_losses(self.network, canvas, masked, self.task.mask_token)
+        with torch.autocast("cpu", torch.bfloat16, enabled=self.half):
+            losses = diffusion.masked_losses(self.network, canvas, masked, self.task.mask_token).float()
         weight = diffusion.weights(masked, maskable) ** self.task.tempering * self.task.loss_weight(canvas[masked])
         loss = (losses * weight).sum() / weight.sum()
         self.optimizer.zero_grad(set_to_none=True)

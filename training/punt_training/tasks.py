@@ -27,16 +27,20 @@ ROPE_BASE = (ENTRY / (2 * math.pi)) ** (HEAD / 4)  # the third frequency, base^(
 DISTANCES = [[-1, 1, -2, 2, -3, 3, -4, 4], [-1, 1, -4, 4, -8, 8, -16, 16]]
 # Classes of canvases: up to so many tokens, and more than the class before (but 48 at least). Lengths are drawn evenly inside
 # a class: with a few fixed ones the model learnt where canvases end instead of how many entries it was asked for.
-LENGTHS = [64, 128, 288, 544]
-SHORTEST = {64: 48, 128: 65, 288: 129, 544: 289}
+LENGTHS = [24, 64, 128, 288, 544]
+SHORTEST = {24: 20, 64: 48, 128: 65, 288: 129, 544: 289}
 # From a step on: how often canvases of each class are drawn.
-CURRICULUM = {0: [0.8, 0.2, 0.0, 0.0], 1000: [0.5, 0.35, 0.15, 0.0], 3000: [0.4, 0.35, 0.18, 0.07],
-              4100: [0.36, 0.3, 0.2, 0.14], 5700: [0.5, 0.28, 0.12, 0.1]}  # fmt: skip
+CURRICULUM = {0: [0.0, 0.8, 0.2, 0.0, 0.0], 1000: [0.0, 0.5, 0.35, 0.15, 0.0], 3000: [0.0, 0.4, 0.35, 0.18, 0.07],
+              4100: [0.0, 0.36, 0.3, 0.2, 0.14], 5700: [0.0, 0.5, 0.28, 0.12, 0.1]}  # fmt: skip
+# The same for a run that goes on from weights: records are learnt by then, and sums come on canvases of their own size.
+FURTHER = {0: [0.1, 0.48, 0.26, 0.09, 0.07]}
 FAMILIES = ["lists", "puzzles", "records"]
-SHARES = {64: [0.6, 0.3, 0.1], 128: [0.55, 0.1, 0.35], 288: [0.1, 0.03, 0.87], 544: [0.05, 0.02, 0.93]}
+SHARES = {24: [0.0, 1.0, 0.0], 64: [0.6, 0.3, 0.1], 128: [0.65, 0.05, 0.3], 288: [0.1, 0.03, 0.87],
+          544: [0.05, 0.02, 0.93]}  # fmt: skip
 # Drawn so often, others once: what is learnt late.
 HARDER = {"sort": 2.0, "shuffle": 4.0, "insert_random": 2.0, "replace_random": 2.0, "remove_random": 1.5, "copy": 0.5,
-          "reverse": 0.5, "count": 0.5, "latin_square": 5.0, "sum": 2.0, "count_up": 0.5}  # fmt: skip
+          "reverse": 0.7, "count": 0.5, "latin_square": 5.0, "sum": 1.0, "count_up": 1.0}  # fmt: skip
+PUZZLE_TOKENS = {"sum": 20, "count_up": 48, "latin_square": 48}  # the shortest canvases that hold any of them
 FIXED = task_lists.FIXED + task_puzzles.FIXED
 RANDOM = task_lists.RANDOM + task_puzzles.RANDOM + task_records.RANDOM
 KINDS = {"lists": task_lists.FIXED + task_lists.RANDOM, "puzzles": task_puzzles.FIXED + task_puzzles.RANDOM,
@@ -63,11 +67,15 @@ def largest(kind: str, length: int) -> int:
     if kind in KINDS["records"]:
         most = (length - 16) // task_records.entry_tokens(kind.split("_")[0])
         return min(most, task_records.MOST) if most >= task_records.FEWEST else 0
+    if kind in KINDS["puzzles"]:
+        return int(length >= PUZZLE_TOKENS[kind])
     return min(task_lists.MOST, (length - 20) // 6)
 
 
 def draw_count(kind: str, length: int, rng: random.Random) -> int:
     """On long canvases more often what short ones do not hold."""
+    if kind in KINDS["puzzles"]:
+        return 0
     most = largest(kind, length)
     fewest = task_records.FEWEST if kind in KINDS["records"] else task_lists.FEWEST
     low = max(fewest, most // 3) if rng.random() < 0.5 else fewest
@@ -75,8 +83,9 @@ def draw_count(kind: str, length: int, rng: random.Random) -> int:
 
 
 class Tasks:
-    def __init__(self, tokens_per_batch: int):
+    def __init__(self, tokens_per_batch: int, goes_on: bool = False):
         self.words, self.tokens_per_batch = Words(), tokens_per_batch
+        self.curriculum = FURTHER if goes_on else CURRICULUM
         rng = random.Random(-1)
         self.valid = [self.canvases(length, 32 if length < 288 else 8, rng) for length in (64, 128, 288)]
 
@@ -97,7 +106,7 @@ class Tasks:
 
     def batch(self, step: int, generator: torch.Generator) -> torch.Tensor:
         rng = random.Random(torch.randint(2**62, (1,), generator=generator).item())
-        shares = CURRICULUM[max(s for s in CURRICULUM if s <= step)]
+        shares = self.curriculum[max(s for s in self.curriculum if s <= step)]
         longest = rng.choices(LENGTHS, shares)[0]
         length = rng.randint(SHORTEST[longest], longest)
         return self.canvases(length, max(1, self.tokens_per_batch // length), rng)

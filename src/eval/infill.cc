@@ -1,5 +1,5 @@
-// Task `infill`: a part of a text is masked and told from what stands before and behind it. Which part, the seed and
-// the item's number say: `span` tokens from anywhere but the very ends, or the middle that the data names.
+// Task `infill`: parts of a text are masked and told from what stands around them. Which parts, the seed and the item's
+// number say: `holes` times `span` tokens from anywhere but the very ends, or the middle that the data names.
 //
 // What was there is one answer among many, so exact matches are few and say little where they are rare; beside them
 // stand the share of equal tokens and how likely a judge finds the whole text, next to the same for the original; and
@@ -7,6 +7,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "base/check.h"
 #include "eval/data_file.h"
@@ -21,17 +24,34 @@ namespace {
 
 constexpr std::size_t kUsualCount = 100;
 
-struct Passage {
-  std::vector<Token> before;
-  std::vector<Token> middle;
-  std::vector<Token> after;
+constexpr std::string_view kBetweenParts = " | ";  // what was filled in, hole by hole, for the record
+
+struct Hole {
+  std::size_t begin = 0;
+  std::size_t size = 0;
 };
+
+struct Passage {
+  std::vector<Token> text;  // whole, without what the tokenizer puts around it
+  std::vector<Hole> holes;  // ascending, at least a token apart
+};
+
+/// `count` different numbers below `below`, ascending, every set as likely as any other (Floyd).
+std::vector<std::size_t> DrawDifferent(std::size_t count, std::size_t below, RandomStream& random) {
+  std::set<std::size_t> drawn;
+  for (std::size_t last = below - count; last < below; ++last) {
+    if (!drawn.insert(static_cast<std::size_t>(random.Below(last + 1))).second) drawn.insert(last);
+  }
+  return {drawn.begin(), drawn.end()};
+}
 
 class InfillTask : public Task {
  public:
   InfillTask(const Params& params, const TaskSetup& setup)
       : model_(*setup.model),
         span_(static_cast<std::size_t>(setup.length.value_or(params.Integer("span")))),
+        holes_(static_cast<std::size_t>(params.Integer("holes"))),
+        longest_(static_cast<std::size_t>(params.Integer("longest"))),
         seed_(setup.seed),
         session_(model_.denoiser->NewSession({.threads = setup.threads})) {
     if (setup.data.empty()) BadInput("task infill needs --data: {}", kInfillRow.data_help);
@@ -39,7 +59,8 @@ class InfillTask : public Task {
     try {
       for (const InfillText& entry : ParseInfillTexts(text)) AddText(entry);
       if (passages_.empty()) {
-        BadInput("no text has {} tokens and one on either side, and fits {}", span_, model_.name);
+        BadInput("no text has {} tokens to guess in {} parts with one around each, and fits {}", holes_ * span_, holes_,
+                 model_.name);
       }
     } catch (const Error& error) {
       BadInput("{}: {}", setup.data, error.what());
@@ -52,33 +73,44 @@ class InfillTask : public Task {
 
   EvalItem Item(std::size_t index) const override {
     const Passage& passage = passages_[index];
-    const Token mask = model_.denoiser->info().mask_token;
-    EvalItem item{
-        .id = fmt::format("{}", index),
-        .prompt = fmt::format("{}[MASK:{}]{}", Text(passage.before), passage.middle.size(), Text(passage.after)),
-        .canvas = Canvas(passage, std::vector<Token>(passage.middle.size(), mask)),
-        .reference = Text(passage.middle)};
-    return item;
+    const std::span<const Token> text = passage.text;
+    std::vector<Token> masked = passage.text;
+    std::string prompt;
+    std::size_t end = 0;
+    for (const Hole& hole : passage.holes) {
+      const auto begin = masked.begin() + static_cast<std::ptrdiff_t>(hole.begin);
+      std::fill_n(begin, hole.size, model_.denoiser->info().mask_token);
+      prompt += fmt::format("{}[MASK:{}]", Text(text.subspan(end, hole.begin - end)), hole.size);
+      end = hole.begin + hole.size;
+    }
+    return {.id = fmt::format("{}", index),
+            .prompt = prompt + Text(text.subspan(end)),
+            .canvas = Canvas(masked),
+            .reference = Parts(Canvas(masked), Canvas(passage.text))};
   }
 
   std::string ResponseText(const EvalItem& item, std::span<const Token> tokens) const override {
-    return Text(Filled(item, tokens));
+    return Parts(item.canvas, tokens);
   }
 
   Measurement Judge(std::size_t index, const EvalItem& item, const EvalResponse& response) override {
-    const Passage& passage = passages_[index];
-    const std::span<const Token> filled = Filled(item, response.tokens);
+    const std::vector<Token> whole = Canvas(passages_[index].text);
     double equal = 0;
-    for (std::size_t i = 0; i < filled.size(); ++i) equal += filled[i] == passage.middle[i] ? 1 : 0;
-    const std::string whole = Whole(passage, filled);
-    const std::string original = Whole(passage, passage.middle);
-    Measurement verdict = {{kCorrect, whole == original ? 1.0 : 0.0},
-                           {"equal_tokens", equal},
-                           {"tokens", static_cast<double>(filled.size())}};
-    KeepOwn(item.canvas, response.tokens, "own", verdict);
-    KeepOwn(item.canvas, Canvas(passage, passage.middle), "own_original", verdict);
+    double tokens = 0;
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      if (!IsMask(item.canvas[i])) continue;
+      equal += response.tokens[i] == whole[i] ? 1 : 0;
+      ++tokens;
+    }
+    const std::string text = Text(Within(response.tokens));
+    const std::string original = Text(Within(whole));
+    Measurement verdict = {{kCorrect, text == original ? 1.0 : 0.0}, {"equal_tokens", equal}, {"tokens", tokens}};
+    const Likelihood own{.nll = OwnNll(index, item.canvas, response.tokens), .tokens = static_cast<int>(tokens)};
+    const Likelihood own_original{.nll = OwnNll(index, item.canvas, whole), .tokens = static_cast<int>(tokens)};
+    KeepLikelihood(own, "own", verdict);
+    KeepLikelihood(own_original, "own_original", verdict);
     if (judge_ == nullptr) return verdict;
-    KeepLikelihood(JudgeGenerated(*judge_, whole), "judge", verdict);
+    KeepLikelihood(JudgeGenerated(*judge_, text), "judge", verdict);
     KeepLikelihood(JudgeGenerated(*judge_, original), "original", verdict);
     return verdict;
   }
@@ -106,37 +138,41 @@ class InfillTask : public Task {
   }
 
  private:
-  static void Append(std::vector<Token>& tokens, const std::vector<Token>& more) {
-    tokens.insert(tokens.end(), more.begin(), more.end());
-  }
+  bool IsMask(Token token) const { return token == model_.denoiser->info().mask_token; }
 
-  std::vector<Token> Canvas(const Passage& passage, const std::vector<Token>& middle) const {
+  std::vector<Token> Canvas(const std::vector<Token>& text) const {
     std::vector<Token> canvas = model_.tokenizer->Prefix();
-    for (const std::vector<Token>& part : {passage.before, middle, passage.after, model_.tokenizer->Suffix()}) {
-      Append(canvas, part);
+    for (const std::vector<Token>& part : {text, model_.tokenizer->Suffix()}) {
+      canvas.insert(canvas.end(), part.begin(), part.end());
     }
     return canvas;
   }
 
-  void KeepOwn(std::span<const Token> canvas, std::span<const Token> filled, const char* who, Measurement& verdict) {
-    const auto masks = std::count(canvas.begin(), canvas.end(), model_.denoiser->info().mask_token);
-    KeepLikelihood({.nll = OneByOneNll(*session_, canvas, filled), .tokens = static_cast<int>(masks)}, who, verdict);
+  /// A canvas without what the tokenizer puts around a text.
+  std::span<const Token> Within(std::span<const Token> canvas) const {
+    const std::size_t before = model_.tokenizer->Prefix().size();
+    return canvas.subspan(before, canvas.size() - before - model_.tokenizer->Suffix().size());
+  }
+
+  /// Planners often agree: what one has filled in is read once.
+  double OwnNll(std::size_t index, std::span<const Token> canvas, const std::vector<Token>& filled) {
+    const auto [known, is_new] = own_nll_.try_emplace({index, filled});
+    if (is_new) known->second = OneByOneNll(*session_, canvas, filled);
+    return known->second;
   }
 
   std::string Text(std::span<const Token> tokens) const { return model_.tokenizer->Decode(tokens); }
 
-  std::string Whole(const Passage& passage, std::span<const Token> middle) const {
-    std::vector<Token> tokens = passage.before;
-    tokens.insert(tokens.end(), middle.begin(), middle.end());
-    Append(tokens, passage.after);
-    return Text(tokens);
-  }
-
-  std::span<const Token> Filled(const EvalItem& item, std::span<const Token> tokens) const {
-    const Token mask = model_.denoiser->info().mask_token;
-    const auto begin = std::find(item.canvas.begin(), item.canvas.end(), mask) - item.canvas.begin();
-    const auto size = std::count(item.canvas.begin(), item.canvas.end(), mask);
-    return tokens.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(size));
+  /// What `tokens` has where the canvas has masks.
+  std::string Parts(std::span<const Token> canvas, std::span<const Token> tokens) const {
+    std::string parts;
+    for (std::size_t begin = 0, end = 0; begin < canvas.size(); begin = end + 1) {
+      for (end = begin; end < canvas.size() && IsMask(canvas[end]);) ++end;
+      if (end == begin) continue;
+      if (!parts.empty()) parts += kBetweenParts;
+      parts += Text(tokens.subspan(begin, end - begin));
+    }
+    return parts;
   }
 
   std::vector<Token> Encode(const InfillText& entry, const std::string& text, const EncodeOptions& edges) const {
@@ -149,43 +185,48 @@ class InfillTask : public Task {
 
   /// Item i is the i-th text that fits.
   void AddText(const InfillText& entry) {
-    const bool has_parts = !entry.middle.empty();
-    Passage passage{.before = Encode(entry, entry.before, {.before_hole = has_parts})};
-    if (has_parts) {
-      // The space before the middle is the middle's.
-      const std::string middle = (entry.before.ends_with(' ') ? " " : "") + entry.middle;
-      passage.middle = Encode(entry, middle, {.behind_hole = !passage.before.empty()});
-      passage.after = Encode(entry, entry.after, {.behind_hole = true});
-    } else if (!TakeSpan(passage)) {
+    Passage passage = entry.middle.empty() ? WithHoles(Encode(entry, entry.before, {})) : WithMiddle(entry);
+    const bool fits = Canvas(passage.text).size() <= static_cast<std::size_t>(model_.denoiser->info().max_length);
+    if (passage.holes.empty() || !fits || passage.text.size() > longest_) {
       ++unfit_;
-      return;
+    } else {
+      passages_.push_back(std::move(passage));
     }
-    const std::size_t around = model_.tokenizer->Prefix().size() + model_.tokenizer->Suffix().size();
-    const std::size_t all = around + passage.before.size() + passage.middle.size() + passage.after.size();
-    if (passage.middle.empty() || all > static_cast<std::size_t>(model_.denoiser->info().max_length)) {
-      ++unfit_;
-      return;
-    }
-    passages_.push_back(std::move(passage));
   }
 
-  /// Cuts the middle out of a whole text; false when it is too short.
-  bool TakeSpan(Passage& passage) const {
-    const std::size_t size = passage.before.size();
-    if (size < span_ + 2) return false;
+  Passage WithMiddle(const InfillText& entry) const {
+    Passage passage{.text = Encode(entry, entry.before, {.before_hole = true}), .holes = {}};
+    // The space before the middle is the middle's.
+    const std::string text = (entry.before.ends_with(' ') ? " " : "") + entry.middle;
+    const std::vector<Token> middle = Encode(entry, text, {.behind_hole = !passage.text.empty()});
+    const std::vector<Token> after = Encode(entry, entry.after, {.behind_hole = true});
+    if (!middle.empty()) passage.holes.push_back({.begin = passage.text.size(), .size = middle.size()});
+    passage.text.insert(passage.text.end(), middle.begin(), middle.end());
+    passage.text.insert(passage.text.end(), after.begin(), after.end());
+    return passage;
+  }
+
+  /// No holes when the text is too short.
+  Passage WithHoles(std::vector<Token> text) const {
+    Passage passage{.text = std::move(text), .holes = {}};
+    const std::size_t least = holes_ * span_ + holes_ + 1;
+    if (passage.text.size() < least) return passage;
     RandomStream random = EvalStream("infill", seed_, passages_.size());
-    const auto begin = passage.before.begin() + 1 + static_cast<std::ptrdiff_t>(random.Below(size - span_ - 1));
-    const auto end = begin + static_cast<std::ptrdiff_t>(span_);
-    passage.middle.assign(begin, end);
-    passage.after.assign(end, passage.before.end());
-    passage.before.erase(begin, passage.before.end());
-    return true;
+    std::size_t before = 1;  // the holes so far, and the first token
+    for (std::size_t place : DrawDifferent(holes_, passage.text.size() - least + holes_, random)) {
+      passage.holes.push_back({.begin = before + place, .size = span_});
+      before += span_;
+    }
+    return passage;
   }
 
   const Model& model_;
   std::size_t span_;
+  std::size_t holes_;
+  std::size_t longest_;
   std::uint64_t seed_;
-  std::unique_ptr<DenoiserSession> session_;  // judges; generation has its own
+  std::unique_ptr<DenoiserSession> session_;                              // judges; generation has its own
+  std::map<std::pair<std::size_t, std::vector<Token>>, double> own_nll_;  // by item and what was filled in
   std::vector<Passage> passages_;
   std::size_t unfit_ = 0;
   std::unique_ptr<TextJudge> judge_;
@@ -196,21 +237,33 @@ const ParamRow kParams[] = {{.key = "span",
                              .default_value = "8",
                              .help = "tokens to guess, where the data does not say; --length sets it too",
                              .min = 1,
+                             .max = 100000},
+                            {.key = "holes",
+                             .kind = ParamKind::kInteger,
+                             .default_value = "1",
+                             .help = "in how many places of a text, where the data does not say",
+                             .min = 1,
+                             .max = 100000},
+                            {.key = "longest",
+                             .kind = ParamKind::kInteger,
+                             .default_value = "100000",
+                             .help = "texts of more tokens are left out",
+                             .min = 1,
                              .max = 100000}};
 
 }  // namespace
 
-const TaskRow kInfillRow = {
-    .name = "infill",
-    .summary = "guess a part of a text from what stands around it",
-    .data_help =
-        "texts between <|endoftext|> or blank lines, or JSON lines with text, or with prefix, middle and suffix",
-    .params = kParams,
-    .takes_data = true,
-    .takes_judge = true,
-    .quality = "token_accuracy",
-    .make = [](const Params& params, const TaskSetup& setup) -> std::unique_ptr<Task> {
-      return std::make_unique<InfillTask>(params, setup);
-    }};
+const TaskRow kInfillRow = {.name = "infill",
+                            .summary = "guess parts of a text from what stands around them",
+                            .data_help =
+                                "texts between <|endoftext|> or blank lines, or JSON lines with text or question, or "
+                                "with prefix, middle and suffix",
+                            .params = kParams,
+                            .takes_data = true,
+                            .takes_judge = true,
+                            .quality = "token_accuracy",
+                            .make = [](const Params& params, const TaskSetup& setup) -> std::unique_ptr<Task> {
+                              return std::make_unique<InfillTask>(params, setup);
+                            }};
 
 }  // namespace punt

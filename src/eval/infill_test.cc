@@ -1,6 +1,7 @@
 // The task `infill`: texts and their parts, an author who is right, one who is wrong, and a judge.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -27,6 +28,7 @@ TEST(InfillTexts, Formats) {
   EXPECT_EQ(Wholes("\none\ntwo\n \n\nthree\n"), (Texts{"one\ntwo", "three"}));
   EXPECT_EQ(Wholes("one\n\ntwo\n<|endoftext|>\nthree<|endoftext|>\n"), (Texts{"one\n\ntwo", "three"}));
   EXPECT_EQ(Wholes("{\"text\": \"a b\"}\n{\"text\": \"c\"}\n"), (Texts{"a b", "c"}));
+  EXPECT_EQ(Wholes("{\"question\": \"a b\", \"answer\": \"c\"}\n"), (Texts{"a b"}));
   const auto parts = ParseInfillTexts("{\"prefix\": \"a\", \"middle\": \"b\", \"suffix\": \"c\"}");
   ASSERT_EQ(parts.size(), 1u);
   EXPECT_EQ(parts[0].before + "|" + parts[0].middle + "|" + parts[0].after, "a|b|c");
@@ -108,6 +110,30 @@ TEST(Infill, AnAuthorWhoIsRight) {
   EXPECT_EQ(length.records[7].response, run.records[7].response);
 }
 
+TEST(Infill, SeveralHoles) {
+  const Model author = MakeRowModel(Letters(), 27, Alphabet);
+  std::string data;
+  for (int i = 0; i < 200; ++i) data += "abcdefgh\n\n";
+  const Outcome run = RunInfill("infill:span=2,holes=2", data + "abcdef\n", {.model = &author});
+  EXPECT_EQ(run.summary.items, 100u);
+  EXPECT_EQ(run.summary.accuracy->value, 1);
+  std::set<std::string> filled;
+  for (const EvalRecord& record : run.records) {
+    filled.insert(record.response);
+    EXPECT_EQ(record.response, record.reference);
+    EXPECT_EQ(record.verdict.at("tokens"), 4);
+    EXPECT_EQ(record.base_passes, 4);
+  }
+  // Neither at the ends nor side by side: of eight letters that leaves these, and a hundred draws find each.
+  EXPECT_EQ(filled, (std::set<std::string>{"bc | ef", "bc | fg", "cd | fg"}));
+  EXPECT_EQ(run.summary.notes.front(), "1 texts are too short or too long and were left out");
+  const Outcome tight = RunInfill("infill:span=2,holes=2", "abcdefg\n", {.model = &author});
+  EXPECT_EQ(tight.records[0].prompt, "a[MASK:2]d[MASK:2]g");
+  const Outcome brief = RunInfill("infill:span=2,longest=6", "abcdefg\n\nabcdef\n", {.model = &author});
+  EXPECT_EQ(brief.summary.items, 1u);
+  EXPECT_THROW(RunInfill("infill:span=2,holes=3", "abcdefghi\n", {.model = &author}), Error);
+}
+
 TEST(Infill, WhatIsEqualIsCounted) {
   const Model author = MakeRowModel(Letters(), 27, AlwaysE);
   const Outcome run = RunInfill("infill",
@@ -139,6 +165,29 @@ TEST(Infill, TheModelItselfReadsOneByOne) {
   EXPECT_NEAR(run.records[0].verdict.at("own_nll"), -2 * std::log(0.75), 1e-9);
   EXPECT_NEAR(run.records[0].verdict.at("own_original_nll"), -std::log(0.75) - std::log(0.01), 1e-9);
   EXPECT_NEAR(ValueOf(run.summary, "own_perplexity"), 1 / 0.75, 1e-9);
+}
+
+/// How often a text is read depends on how often it differs, not on who wrote it.
+TEST(Infill, TheModelReadsTheSameTextOnce) {
+  int rows = 0;
+  const Model author = MakeRowModel(Letters(), 27, [&rows](std::span<const Token> canvas, Position position) {
+    ++rows;
+    return HalfSure(canvas, position);
+  });
+  const testing::TempFolder temp;
+  testing::WriteAll(temp / "data", "abcdef\n\nabcdef\n");
+  const auto task = MakeTask("infill:span=2", {.model = &author, .data = (temp / "data").string()});
+  const auto rows_of = [&](std::size_t index) {
+    const EvalItem item = task->Item(index);
+    EvalResponse response{.tokens = item.canvas, .text = {}};
+    std::replace(response.tokens.begin(), response.tokens.end(), author.denoiser->info().mask_token, Token{5});
+    rows = 0;
+    task->Judge(index, item, response);
+    return rows;
+  };
+  EXPECT_EQ(rows_of(0), 4);  // two masks of it and of the original
+  EXPECT_EQ(rows_of(0), 0);
+  EXPECT_EQ(rows_of(1), 4);
 }
 
 TEST(Infill, TheJudgeReadsTheWhole) {

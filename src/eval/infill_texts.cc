@@ -18,7 +18,7 @@ std::vector<InfillText> FromJson(std::string_view text) {
   for (const JsonRecord& record : ParseJsonRecords(text)) {
     try {
       if (!record.value.contains("middle")) {
-        texts.push_back({.before = TextMember(record.value, {"text"}), .place = record.place});
+        texts.push_back({.before = TextMember(record.value, {"text", "question"}), .place = record.place});
         continue;
       }
       texts.push_back({.before = TextMember(record.value, {"prefix"}),

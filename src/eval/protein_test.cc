@@ -1,8 +1,10 @@
 // The task `protein`: what `membrane` measures, and the same figures as those of given proteins.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "eval/eval_log.h"
 #include "eval/eval_testing.h"
 #include "eval/protein_judge.h"
 #include "eval/run.h"
@@ -56,6 +58,41 @@ TEST(Protein, SetsGeneratedAgainstKnown) {
   const auto [alone, without] = run("protein", "");
   EXPECT_EQ(ValueOf(without.figures, "nearest_identity"), -1);
   EXPECT_EQ(ValueOf(without.figures, "duplicates"), 0.5);
+}
+
+/// Like a law, unlike another.
+TEST(Protein, TheLawOfAnEarlierRun) {
+  std::vector<std::string> letters;
+  for (char residue : kAminoAcids) letters.emplace_back(1, residue);
+  const auto even = [](std::span<const Token>, Position) {
+    std::vector<double> row(23, std::log(0.05));
+    std::fill(row.begin(), row.begin() + 3, -INFINITY);
+    return row;
+  };
+  const Model varied = testing::MakeRowModel(letters, 64, even);
+  const Model dull = testing::MakeRowModel(letters, 64, Alternate);
+  const testing::TempFolder temp;
+  const auto run = [&](const Model& model, std::uint64_t seed, const std::string& reference) {
+    const auto task = MakeTask("protein", {.model = &model, .reference = reference, .length = 12, .seed = seed});
+    Recipe recipe = MakeRecipe("left-to-right", "", {.temperature = 1}, model.denoiser->info());
+    recipe.seed = seed;
+    const auto records = RunItems({.task = task.get(), .model = &model, .count = 30, .recipe = recipe});
+    return std::pair(records, Summarise(*task, records).figures);
+  };
+  std::string lines;
+  for (const EvalRecord& record : run(varied, 1, "").first) lines += RecordLine(record) + "\n";
+  testing::WriteAll(temp / "items.jsonl", lines);
+  const auto same = run(varied, 2, temp.path().string()).second;
+  const auto other = run(dull, 2, temp.path().string()).second;
+  EXPECT_GT(ValueOf(same, "law_p"), 0.01);
+  EXPECT_LT(ValueOf(other, "law_p"), 0.01);
+  EXPECT_LT(std::abs(ValueOf(same, "law_distance")), ValueOf(other, "law_distance") / 10);
+  EXPECT_GT(ValueOf(same, "distinct_3"), 0.9);
+  EXPECT_LT(ValueOf(other, "distinct_3"), 0.5);
+  EXPECT_LT(ValueOf(same, "self_overlap"), ValueOf(other, "self_overlap"));
+  EXPECT_EQ(ValueOf(run(varied, 2, "").second, "law_p"), -1);
+  testing::WriteAll(temp / "items.jsonl", lines.substr(0, lines.find('\n') + 1));
+  EXPECT_THROW(run(varied, 2, temp.path().string()), Error);  // one sequence is no law
 }
 
 }  // namespace

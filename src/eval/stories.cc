@@ -6,16 +6,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "base/check.h"
 #include "eval/continuation.h"
 #include "eval/data_file.h"
-#include "eval/eval_log.h"
+#include "eval/law_reference.h"
 #include "eval/perplexity.h"
 #include "eval/task_rows.h"
 #include "eval/text_judge.h"
-#include "eval/text_kernel.h"
 #include "eval/text_statistics.h"
 #include "text/utf8.h"
 
@@ -37,29 +35,12 @@ std::vector<std::string> ReadOpenings(const std::string& path) {
   return openings;
 }
 
-/// The texts of an earlier run: items.jsonl of its folder.
-std::vector<PromptedText> ReadReference(const std::string& folder) {
-  const std::string path = (std::filesystem::path(folder) / "items.jsonl").string();
-  const std::string text = ReadDataFile(path);
-  std::vector<PromptedText> texts;
-  try {
-    for (std::string_view line : SplitLines(text)) {
-      EvalRecord record = ParseRecord(line);
-      texts.push_back({std::move(record.prompt), std::move(record.response)});
-    }
-  } catch (const Error& error) {
-    BadInput("{}: {}", path, error.what());
-  }
-  if (texts.size() < 2) BadInput("{}: {} texts are too few for a reference", path, texts.size());
-  return texts;
-}
-
 class StoriesTask : public Task {
  public:
   explicit StoriesTask(const TaskSetup& setup) : setup_(setup) {
     if (setup.model == nullptr && !setup.data.empty()) BadInput("the reference takes no openings");
     if (!setup.data.empty()) openings_ = ReadOpenings(setup.data);
-    if (!setup.reference.empty()) reference_ = ReadReference(setup.reference);
+    if (!setup.reference.empty()) reference_ = ReadLawReference(setup.reference);
     if (!setup.judge.empty()) judge_ = std::make_unique<TextJudge>(setup.judge, setup.threads);
     Check(setup.model != nullptr || judge_ != nullptr, "a reference without a judge");
   }
@@ -106,12 +87,14 @@ class StoriesTask : public Task {
     std::vector<Figure> figures;
     AddPerplexity(records, "judge", figures);
     std::vector<std::vector<std::string>> texts;
+    std::vector<PromptedText> prompted;
     std::vector<double> repeated;
     std::vector<double> grams;
     std::vector<double> lengths;
     std::int64_t ended = 0;
     for (const EvalRecord& record : records) {
       texts.push_back(WordsOf(record.response));
+      prompted.push_back({record.prompt, record.response});
       const Repetition repetition = CountRepeated(texts.back(), kRepeatedGram);
       repeated.push_back(repetition.repeated);
       grams.push_back(repetition.all);
@@ -123,7 +106,7 @@ class StoriesTask : public Task {
       figures.push_back({.name = fmt::format("distinct_{}", n), .value = DistinctShare(texts, n)});
     const bool has_grams = std::any_of(grams.begin(), grams.end(), [](double all) { return all > 0; });
     if (has_grams) figures.push_back(FigureOf("repetition", RatioOf(repeated, grams, kShares)));
-    AddVariety(records, figures);
+    AddVariety(prompted, reference_, figures);
     figures.push_back(FigureOf("eos_share", ShareOf(ended, static_cast<std::int64_t>(records.size()))));
     figures.push_back(FigureOf("length_mean", MeanOf(lengths, kNotNegative)));
     return figures;
@@ -135,22 +118,6 @@ class StoriesTask : public Task {
   }
 
  private:
-  /// How alike the texts are among themselves, and how far from those of the reference.
-  void AddVariety(std::span<const EvalRecord> records, std::vector<Figure>& figures) const {
-    std::vector<std::string> texts;
-    std::vector<PromptedText> prompted;
-    for (const EvalRecord& record : records) {
-      texts.push_back(record.response);
-      prompted.push_back({record.prompt, record.response});
-    }
-    if (const std::optional<Estimate> overlap = SelfOverlap(texts))
-      figures.push_back(FigureOf("self_overlap", *overlap));
-    const std::optional<LawDistance> distance = DistanceOfLaws(prompted, reference_);
-    if (!distance) return;
-    figures.push_back({.name = "law_distance", .value = distance->squared});
-    figures.push_back({.name = "law_p", .value = distance->p});
-  }
-
   TaskSetup setup_;
   std::vector<std::string> openings_;
   std::vector<PromptedText> reference_;

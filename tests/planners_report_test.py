@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""bench/planners without real weights and without a network: its report and pictures, OLGA's part with programs that only
+look like it, and whole runs with the tiny random models of tests/golden in the place of BERT-base and CDR3vec.
+
+  PUNT=build/release/punt PUNT_SOURCE_DIR=. tests/planners_report_test.py
+"""
+
+import importlib.machinery
+import importlib.util
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+sys.dont_write_bytecode = True
+PUNT = os.environ["PUNT"]
+SOURCE = pathlib.Path(os.environ["PUNT_SOURCE_DIR"]).resolve()
+SCRIPT = SOURCE / "bench/planners"
+failures = []
+
+
+def check(condition, name, detail=""):
+    if not condition:
+        failures.append(name)
+        print(f"FAILED: {name} {detail}", flush=True)
+
+
+loader = importlib.machinery.SourceFileLoader("planners", str(SCRIPT))
+planners = importlib.util.module_from_spec(importlib.util.spec_from_loader("planners", loader))
+loader.exec_module(planners)
+pgen, planners_svg = planners.pgen, planners.planners_svg
+
+
+# ---- the report
+
+def test_sections():
+    head, tail = "# Words\n\n### Not of the report\n\n", "\n## More words\n"
+    text = f"{head}{planners.BEGIN}\n### B\n\nold b\n\n### A\n\nold a\n\n{planners.END}{tail}"
+    merge = planners.with_sections
+    check(merge(text, {}, ["B", "A"], "f") == text, "nothing measured, nothing changed")
+    merged = merge(text, {"A": "### A\n\nnew a\n\n", "C": "### C\n\nc\n\n"}, ["C", "B", "A"], "f")
+    wanted = "### C\n\nc\n\n### B\n\nold b\n\n### A\n\nnew a\n\n"
+    check(merged == f"{head}{planners.BEGIN}\n{wanted}{planners.END}{tail}", "sections are replaced one by one", merged)
+    unknown = merge(text, {}, ["A"], "f")
+    check(unknown.index("### A") < unknown.index("old b"), "what the order does not know comes last")
+    try:
+        merge("no marks", {}, [], "f")
+        check(False, "a file without marks is refused")
+    except SystemExit as error:
+        check("f has no marks" in str(error), "and named", error)
+
+
+def test_place():
+    def row(passes, value, ends):
+        return {"nfe_mean": passes, "q": value, "q_ci95": ends}
+
+    rows = [row(10, 0.9, [0.8, 1]), row(20, 0.85, [0.8, 0.9]), row(30, 0.5, [0.4, 0.6]), row(40, 0.95, [0.9, 1])]
+    more = planners.DataSet("n", "t", "k", 1, "q")
+    check([planners.place(r, rows, more) for r in rows] == ["**front**", "level", "", "**front**"], "front, level, below")
+    less = planners.DataSet("n", "t", "k", 1, "q", less=True)
+    check([planners.place(r, rows, less) for r in rows] == ["**front**", "**front**", "**front**", ""], "less is better")
+
+
+def test_pictures():
+    points = [(10 + i, 0.5 + i / 100, [0.4, 0.7], f"scout:doubt={i}&", "**front**") for i in range(6)]
+    svg = planners_svg.quality_svg("A < B", "q", [*points, (200, 0.2, None, "top-k", "")], less=False)
+    root = xml.etree.ElementTree.fromstring(svg)
+    texts = [t.text for t in root.iterfind(".//{*}text")]
+    check("A < B" in texts and "scout:doubt=5&" in texts and "top-k" not in texts, "a picture names the front", texts)
+    labels = planners_svg.place_labels([(0, 10, "one", ""), (5, 11, "two", ""), (8, 12, "three", ""), (500, 11, "far", "")])
+    at = {text: y for _, y, text, _ in labels}
+    near = sorted(at[t] for t in ("one", "two", "three"))
+    check(near[1] - near[0] >= 13 and near[2] - near[1] >= 13 and at["far"] == 11, "labels do not cover each other", at)
+    check(planners_svg.ticks(0.13, 0.87) == [0.2, 0.4, 0.6, 0.8], "round numbers", planners_svg.ticks(0.13, 0.87))
+
+
+# ---- OLGA's part
+
+class Judge:
+    """Pgen is 10^-length; 0 for loops without a C."""
+
+    def __init__(self):
+        self.asked = []
+
+    def compute(self, sequences):
+        self.asked.append(list(sequences))
+        return {s: 10.0 ** -len(s) if "C" in s else 0.0 for s in sequences}
+
+    def draw(self, count, seed):
+        return ["CASF", "CASSF", "CASF", "CA*SF", "CASSSSSSF"][:count] if seed == 1 else []
+
+
+def test_pgen(folder):
+    for degrees, known in ((10, 2.2281), (60, 2.0003)):
+        check(abs(pgen.quantile(degrees) - known) < 0.005, "Student's t", pgen.quantile(degrees))
+    figures = pgen.figures([1e-6, 1e-8, 1e-7, 0])
+    half = pgen.quantile(2) / 3**0.5  # the deviation is 1
+    check(figures["possible"] == 0.75 and abs(figures["log10_pgen"] + 7) < 1e-9, "impossible loops are counted apart", figures)
+    check(abs(figures["log10_pgen_ci95"][1] + 7 - half) < 1e-9 and "pgen_error" not in figures, "the interval of a mean", figures)
+    for other in ([1e-9, 1e-11, 1e-10], [1e-3, 1e-5, 1e-4]):
+        figures = pgen.figures([1e-6, 1e-8, 1e-7], other)
+        ends = figures["pgen_error_ci95"]
+        check(abs(figures["pgen_error"] - 3) < 1e-9 and abs(ends[1] - 3 - half * 2**0.5) < 1e-9, "too low or too high", figures)
+    near = pgen.figures([1e-6, 1e-8, 1e-7], [1e-6, 1e-8, 2e-7])
+    check(near["pgen_error_ci95"][0] == 0 and near["pgen_error"] > 0, "no error below zero", near)
+    check(pgen.figures([0, 0]) == {"possible": 0.0}, "nothing possible")
+    judge, path = Judge(), folder / "pgen.tsv"
+    known = pgen.KnownPgens(path, judge)
+    check(known.of(["CAF", "AAA", "CAF"]) == [1e-3, 0, 1e-3] and judge.asked == [["CAF", "AAA"]], "each is asked once", judge.asked)
+    again = pgen.KnownPgens(path, judge)
+    check(again.of(["AAA", "CAF"]) == [0, 1e-3] and len(judge.asked) == 1, "and not again by a later run", judge.asked)
+    many = ["C" * i for i in range(1, pgen.BATCH + 12)]
+    again.of(many)
+    check([len(a) for a in judge.asked[1:]] == [pgen.BATCH, 11], "in parts", [len(a) for a in judge.asked])
+    pgen.write_known(folder / "known.fasta", judge, 5, range(4, 6))
+    check((folder / "known.fasta").read_text() == ">drawn0\nCASF\n>drawn1\nCASSF\n", "known loops: different, plain, of the lengths")
+    check(pgen.sequences_of(folder / "known.fasta", 1) == ["CASF"], "and back")
+
+
+# ---- whole runs
+
+FAKE = {
+    "olga-generate_sequences": """count = int(argument("-n"))
+lines = [f"TGT\\tC{'ACDEFGHIKL'[i % 10]}{'SATR'[i % 4] * (8 + i % 4)}EQYF\\tV\\tJ" for i in range(min(count, 40))]""",
+    "olga-compute_pgen": """lines = [f"{s.strip()}\\t{10.0 ** -len(s)}" for s in open(argument("-i"))]""",
+}
+
+
+def write_fake_olga(cache):
+    folder = cache / "punt" / f"olga-{pgen.VERSION}" / "bin"
+    folder.mkdir(parents=True, exist_ok=True)  # what could not be installed left it
+    for name, body in FAKE.items():
+        (folder / name).write_text(f"""#!{sys.executable}
+import sys
+def argument(name): return sys.argv[sys.argv.index(name) + 1]
+{body}
+open(argument("-o"), "w").write("".join(line + "\\n" for line in lines))
+""")
+        (folder / name).chmod(0o755)
+
+
+def run(folder, *arguments):
+    environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache"), "PIP_INDEX_URL": "http://127.0.0.1:1/simple",
+                   "PIP_RETRIES": "0", "PIP_NO_INDEX": "1"}  # fmt: skip
+    return subprocess.run([sys.executable, SCRIPT, "--punt", PUNT, "--out", folder / "out", "--threads", "1", "--processes", "1",
+                           *map(str, arguments)], env=environment, capture_output=True, text=True, check=False)  # fmt: skip
+
+
+def write_models(folder):
+    folder.mkdir(parents=True)
+    for name, golden in (("bert-base-uncased", "bert"), ("cdr3vec", "esm2")):
+        subprocess.run([PUNT, "convert", SOURCE / "tests/golden" / golden, folder / f"{name}.gguf"], check=True, capture_output=True)
+
+
+def test_runs(folder):
+    text = SOURCE / "tests/tasks/english.txt"
+    refused = run(folder, "--text", folder / "none.txt")
+    check(refused.returncode == 2 and "no such file" in refused.stderr, "--text that is not there", refused)
+    check("bert-infill" not in run(folder, "--list").stdout, "no text, no infilling")
+    check("bert-infill" in run(folder, "--list", "--text", text).stdout, "--list")
+    bare = run(folder, "--quick", "--only", "bert-infill,cdr3vec", "--text", text)
+    check(bare.returncode == 0 and "fetch-models bert-base-uncased" in bare.stderr and "fetch-models cdr3vec" in bare.stderr,
+          "models that are not there", bare)  # fmt: skip
+    write_models(folder / "cache/punt/models")
+    bare = run(folder, "--quick", "--only", "cdr3vec")
+    check(bare.returncode == 0 and "OLGA" in bare.stderr and "left out" in bare.stderr, "OLGA that cannot be had", bare)
+    write_fake_olga(folder / "cache")
+    docs = folder / "docs.md"
+    docs.write_text(f"words\n{planners.BEGIN}\n### Sudoku\n\nkept\n\n{planners.END}words\n")
+    command = ["--quick", "--only", "bert-infill,cdr3vec", "--text", text, "--docs", docs]
+    done = run(folder, *command)
+    check(done.returncode == 0, "a whole run", done)
+    report = docs.read_text()
+    for part in ("### Sudoku\n\nkept\n", "own perplexity", "token accuracy", "pgen error", "log10 pgen", "law p", "duplicates", "in reference",
+                 "that OLGA drew itself", "planners-cdr3vec.svg", "| `scout` |", "**front**"):  # fmt: skip
+        check(part in report, f"the report has {part!r}", report)
+    for name in ("planners-bert-infill.svg", "planners-cdr3vec.svg"):
+        xml.etree.ElementTree.parse(folder / name)
+    rows = json.loads((folder / "out/cdr3vec/bench.json").read_text())
+    check(all(12 <= r["length_mean"] <= 16 for r in rows), "loops have the lengths of loops", rows[:1])
+    (folder / "cache/punt" / f"olga-{pgen.VERSION}" / "bin/olga-compute_pgen").write_text("#!/bin/false\n")
+    again = run(folder, *command)
+    check(again.returncode == 0 and docs.read_text() == report, "the same command has nothing left to do", again)
+
+
+def main():
+    test_sections()
+    test_place()
+    test_pictures()
+    with tempfile.TemporaryDirectory() as folder:
+        test_pgen(pathlib.Path(folder))
+    with tempfile.TemporaryDirectory() as folder:
+        test_runs(pathlib.Path(folder))
+    print(f"{len(failures)} failures" if failures else "bench/planners: all as it should be")
+    sys.exit(1 if failures else 0)
+
+
+main()

@@ -5,15 +5,15 @@ gene segments makes a given CDR3 loop. It is run as a program, from an environme
 ~/.cache/punt/olga-VERSION, which is made when it is missing and pip can fetch it.
 """
 
-import json
 import math
 import os
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 import venv
+
+import estimates
 
 VERSION = "1.3.0"
 CHAIN = "--humanTRB"
@@ -84,18 +84,6 @@ def sequences_of(fasta, limit):
     return [line for line in fasta.read_text().splitlines() if not line.startswith(">")][:limit]
 
 
-def quantile(degrees):
-    """Student's t of 97.5 %, expanded around the normal law."""
-    z = 1.959964
-    return z + (z**3 + z) / (4 * degrees) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2)
-
-
-def moments(values):
-    """The mean, and the variance of the mean."""
-    mean = sum(values) / len(values)
-    return mean, sum((v - mean) ** 2 for v in values) / (len(values) - 1) / len(values)
-
-
 def logs_of(pgens):
     return [math.log10(p) for p in pgens if p > 0]
 
@@ -108,25 +96,11 @@ def figures(pgens, right=()):
     out = {"possible": len(logs) / len(pgens)}
     if len(logs) < 2:
         return out
-    mean, variance = moments(logs)
-    half = quantile(len(logs) - 1) * math.sqrt(variance)
-    out["log10_pgen"], out["log10_pgen_ci95"] = mean, [mean - half, mean + half] if len(logs) > 2 else None
+    mean, variance = estimates.moments(logs)
+    out["log10_pgen"], out["log10_pgen_ci95"] = mean, estimates.interval(mean, variance, len(logs) - 1)
     if len(right_logs) > 1:
-        right_mean, right_variance = moments(right_logs)
+        right_mean, right_variance = estimates.moments(right_logs)
         error = abs(mean - right_mean)
-        half = quantile(min(len(logs), len(right_logs)) - 1) * math.sqrt(variance + right_variance)
-        out["pgen_error"], out["pgen_error_ci95"] = error, [max(0.0, error - half), error + half] if len(logs) > 2 else None
+        ends = estimates.interval(error, variance + right_variance, min(len(logs), len(right_logs)) - 1)
+        out["pgen_error"], out["pgen_error_ci95"] = error, ends and [max(0.0, ends[0]), ends[1]]
     return out
-
-
-def responses_in(folder):
-    return [json.loads(line)["response"] for line in (folder / "items.jsonl").read_text().splitlines()]
-
-
-def responses_of(folder, row):
-    """What a row of punt bench wrote; `folder` is that of the sweep."""
-    for name in (f"{row['planner']}-{row['score']}", row["planner"]):
-        part = folder / re.sub("[^A-Za-z0-9.-]", "-", name)
-        if (part / "items.jsonl").exists():
-            return responses_in(part)[:row["items"]]
-    raise FileNotFoundError(f"{folder}: no records of {row['planner']}")

@@ -5,7 +5,7 @@ import math
 import re
 
 FRONT, LEVEL, OTHER = "#080", "#06c", "#999"
-NICE = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+NICE = (1, 2, 3, 4, 6, 8, 10, 15, 20, 30, 50, 100, 200, 500, 1000)
 
 
 def ticks(low, high, count=5):
@@ -73,6 +73,8 @@ def quality_svg(title, quality, points, less):
     for i, (colour, text) in enumerate(((FRONT, "on the front"), (LEVEL, "level: intervals meet"), (OTHER, "below"))):
         parts.append(f'<circle cx="{width - right + 60}" cy="{top + 16 * i}" r="4" fill="{colour}"/>'
                      f'<text x="{width - right + 70}" y="{top + 4 + 16 * i}">{text}</text>')  # fmt: skip
+    parts.append(f'<rect x="{width - right + 56}" y="{top + 44}" width="8" height="8" fill="none" stroke="#333"/>'
+                 f'<text x="{width - right + 70}" y="{top + 52}">scout</text>')  # fmt: skip
     return "".join(parts) + "</svg>\n"
 
 

@@ -31,7 +31,7 @@ def check(condition, name, detail=""):
 loader = importlib.machinery.SourceFileLoader("planners", str(SCRIPT))
 planners = importlib.util.module_from_spec(importlib.util.spec_from_loader("planners", loader))
 loader.exec_module(planners)
-pgen, planners_svg = planners.pgen, planners.planners_svg
+estimates, pgen, planners_svg = planners.estimates, planners.pgen, planners.planners_svg
 
 
 # ---- the report
@@ -95,9 +95,9 @@ class Judge:
 
 def test_pgen(folder):
     for degrees, known in ((10, 2.2281), (60, 2.0003)):
-        check(abs(pgen.quantile(degrees) - known) < 0.005, "Student's t", pgen.quantile(degrees))
+        check(abs(estimates.quantile(degrees) - known) < 0.005, "Student's t", estimates.quantile(degrees))
     figures = pgen.figures([1e-6, 1e-8, 1e-7, 0])
-    half = pgen.quantile(2) / 3**0.5  # the deviation is 1
+    half = estimates.quantile(2) / 3**0.5  # the deviation is 1
     check(figures["possible"] == 0.75 and abs(figures["log10_pgen"] + 7) < 1e-9, "impossible loops are counted apart", figures)
     check(abs(figures["log10_pgen_ci95"][1] + 7 - half) < 1e-9 and "pgen_error" not in figures, "the interval of a mean", figures)
     for other in ([1e-9, 1e-11, 1e-10], [1e-3, 1e-5, 1e-4]):
@@ -118,6 +118,22 @@ def test_pgen(folder):
     pgen.write_known(folder / "known.fasta", judge, 5, range(4, 6))
     check((folder / "known.fasta").read_text() == ">drawn0\nCASF\n>drawn1\nCASSF\n", "known loops: different, plain, of the lengths")
     check(pgen.sequences_of(folder / "known.fasta", 1) == ["CASF"], "and back")
+
+
+# ---- text by text
+
+def test_pairs(folder):
+    def write(name, nats):
+        (folder / name).mkdir()
+        lines = [json.dumps({"id": str(i), "verdict": {"own_nll": n, "own_tokens": 2}}) for i, n in enumerate(nats)]
+        (folder / name / "items.jsonl").write_text("".join(line + "\n" for line in reversed(lines)))
+
+    write("top-k-k-1", [10, 100, 1000, 5])
+    write("scout-token-prob", [12, 102, 1002, 7])
+    rows = [{"planner": "scout", "score": "token-prob", "items": 4}, {"planner": "top-k:k=1", "score": "margin", "items": 4}]
+    planners.compare_with_one_by_one(folder, rows)
+    check(rows[0]["excess_nats"] == 1 and rows[0]["excess_nats_ci95"] == [1, 1], "what differs between texts does not count", rows)
+    check(rows[1]["excess_nats"] == 0, "one by one is the bar", rows)
 
 
 # ---- whole runs
@@ -174,7 +190,7 @@ def test_runs(folder):
     done = run(folder, *command)
     check(done.returncode == 0, "a whole run", done)
     report = docs.read_text()
-    for part in ("### Sudoku\n\nkept\n", "own perplexity", "token accuracy", "pgen error", "log10 pgen", "law p", "duplicates", "in reference",
+    for part in ("### Sudoku\n\nkept\n", "excess nats", "own perplexity", "token accuracy", "pgen error", "log10 pgen", "law p", "duplicates", "in reference",
                  "that OLGA drew itself", "planners-cdr3vec.svg", "| `scout` |", "**front**"):  # fmt: skip
         check(part in report, f"the report has {part!r}", report)
     for name in ("planners-bert-infill.svg", "planners-cdr3vec.svg"):
@@ -192,6 +208,8 @@ def main():
     test_pictures()
     with tempfile.TemporaryDirectory() as folder:
         test_pgen(pathlib.Path(folder))
+    with tempfile.TemporaryDirectory() as folder:
+        test_pairs(pathlib.Path(folder))
     with tempfile.TemporaryDirectory() as folder:
         test_runs(pathlib.Path(folder))
     print(f"{len(failures)} failures" if failures else "bench/planners: all as it should be")

@@ -16,7 +16,7 @@ namespace {
 std::string OwnScore(std::string_view planner) {
   if (planner == "entropy-bound") return "neg-entropy";
   for (std::string_view name :
-       {"threshold", "factor", "frechet", "klass", "less", "saber", "dapd", "clad", "upstream", "scout"}) {
+       {"threshold", "factor", "frechet", "klass", "less", "saber", "dapd", "clad", "upstream"}) {
     if (planner == name) return "token-prob";
   }
   return "";

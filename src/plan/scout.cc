@@ -2,30 +2,32 @@
 //
 // Idea. A masked position is in one of three cases, and each has its own cheapest rule:
 //
-//   sure                      its token is nearly certain. Nothing to test: what depends on it, it does not change.
-//   unsure and dependent      its row moves whenever something around it is committed. To be committed alone, or not
-//   yet. unsure and independent    its row stays as it is whatever is committed elsewhere. Waiting makes it no surer,
-//   and a
-//                             rule that looks at probabilities waits for all the others. Here tests pay: many such
-//                             positions can go at once, and only a test can tell.
+//   sure: its token is nearly certain. Nothing to test: what depends on it, it does not change.
+//
+//   unsure and dependent: its row moves whenever something around it is committed. To be committed alone, or not yet.
+//
+//   unsure and independent: its row stays as it is whatever is committed elsewhere. Waiting makes it no surer, and a
+//   rule that looks at probabilities waits for all the others. Here tests pay: many such positions can go at once, and
+//   only a test can tell.
 //
 // Which case it is shows for free. The base pass of a step, compared with that of the step before, is a test whose
 // anchors are what that step committed. Rows that moved belong to the second case; only those that did not are worth
 // a search.
 //
 // A step.
-//   1. The sure set: tokens with p >= sure, most probable first, while their doubts 1 - p add up to at most `doubt`
-//      (the probability that one of them is wrong is at most that sum); always the most confident proposal.
-//   2. The candidates: the most confident of the others whose rows moved by at most epsilon since the last step. After
-//   a
-//      search that paid, of all others: their rows have moved because what they depend on was found and committed, and
-//      what is left is most often as independent as what was found.
+//   1. The sure set: rows whose best token has a probability of at least `sure`, the surest first, while their doubts
+//      1 - p add up to at most `doubt`; always the most confident proposal. Were they drawn one after the other, the
+//      law would differ by at most that sum: with all but that probability each is its row's best token either way.
+//      What was drawn is not looked at: a rule that commits rows once they have drawn something probable draws the
+//      others again, and its texts are too probable and too much alike.
+//   2. The candidates: the most confident of the others whose rows moved by at most epsilon since the last step.
+//      After a search that paid, of all others: their rows have moved because what they depend on was found and
+//      committed, and what is left is most often as independent as what was found.
 //   3. PUNT's search (punt.cc, iterative) among the candidates. They are numbered from 1 in the order of their
-//   positions
-//      and not, as in the paper, of confidence: texts are written so that what follows depends on what came before, so
-//      that of two that depend on each other the earlier one is kept and mostly settles the later one; and the order
-//      does not look at the values drawn. The sure set has the number 0: it is revealed in every round, so that
-//      everything is tested against it. Sure tokens and survivors are committed.
+//      positions and not, as in the paper, of confidence: texts are written so that what follows depends on what came
+//      before, so that of two that depend on each other the earlier one is kept and mostly settles the later one; and
+//      the order does not look at the values drawn. The sure set has the number 0: it is revealed in every round, so
+//      that everything is tested against it. Sure tokens and survivors are committed.
 //
 // How many candidates. A search pays if it commits at least kGain tokens a pass. The first is among all candidates;
 // after one that paid the next may be among twice as many, after one that did not among a quarter. Below `fewest`,
@@ -56,8 +58,8 @@ namespace {
 
 const ParamRow kParams[] = {
     {"epsilon", ParamKind::kReal, "0.02", "largest divergence at which a token counts as uninfluenced", 0, 1e6},
-    {"sure", ParamKind::kReal, "0.8", "tokens of this probability need no test", 0, 1},
-    {"doubt", ParamKind::kReal, "0.1", "what the doubts of the tokens without test may add up to", 0, 1e6},
+    {"sure", ParamKind::kReal, "0.8", "rows whose best token is as probable need no test", 0, 1},
+    {"doubt", ParamKind::kReal, "0.1", "what the doubts of the rows without test may add up to", 0, 1e6},
     {"fewest", ParamKind::kInteger, "4", "a search needs this many candidates", 1, 1000000},
     {"rounds", ParamKind::kInteger, "0", "most test passes of a search; 0: as many as tell all candidates apart", 0,
      30},
@@ -156,21 +158,24 @@ class ScoutPlanner : public Planner {
   double survivors_;
 };
 
+/// How sure a row is, whatever was drawn from it; 0 for a position that must come last.
+double TopProb(const Proposal& proposal) { return proposal.confidence <= kDeprioritised ? 0.0 : proposal.top_prob; }
+
 std::vector<bool> ScoutPlanner::SureOnes(const StepView& view) const {
   Ranks by_prob;
   for (std::size_t rank = 1; rank < view.proposals.size(); ++rank) {
-    if (TokenProb(view.proposals[rank]) >= sure_) by_prob.push_back(rank);
+    if (TopProb(view.proposals[rank]) >= sure_) by_prob.push_back(rank);
   }
   std::stable_sort(by_prob.begin(), by_prob.end(), [&](std::size_t a, std::size_t b) {
-    return TokenProb(view.proposals[a]) > TokenProb(view.proposals[b]);
+    return TopProb(view.proposals[a]) > TopProb(view.proposals[b]);
   });
   std::vector<bool> is_sure(view.proposals.size());
   is_sure[0] = true;
   // The best one is committed in any case; if it is not sure, the sure ones are no less so for it.
-  const double best = TokenProb(view.proposals[0]);
+  const double best = TopProb(view.proposals[0]);
   double doubts = best >= sure_ ? 1 - best : 0;
   for (std::size_t rank : by_prob) {
-    doubts += 1 - TokenProb(view.proposals[rank]);
+    doubts += 1 - TopProb(view.proposals[rank]);
     if (doubts > doubt_) break;
     is_sure[rank] = true;
   }

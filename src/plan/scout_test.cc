@@ -14,7 +14,7 @@ void SetUnmoved(HandMadeStep& step) {
   }
 }
 
-TEST(Scout, CommitsSureTokensWithoutTests) {
+TEST(Scout, CommitsSureRowsWithoutTests) {
   HandMadeStep step(6);
   step.SetProbs({0.95, 0.5, 0.8, 0.79, 0.99, 0.1});
   EXPECT_EQ(step.Commits("scout:doubt=1"), (Positions{0, 2, 4}));
@@ -28,7 +28,29 @@ TEST(Scout, CommitsTheBestWhereNothingIsSure) {
   EXPECT_EQ(step.Commits("scout"), (Positions{1}));
 }
 
-TEST(Scout, DoubtsOfSureTokensAddUp) {
+// Rows that are kept until they draw something probable would make texts too probable.
+TEST(Scout, ARowIsSureWhateverWasDrawnFromIt) {
+  HandMadeStep step(5);
+  step.SetProbs({0.95, 0.97, 0.5, 0.99, 0.4});
+  const Positions sure = step.Commits("scout");
+  EXPECT_EQ(sure, (Positions{0, 1, 3}));
+  step.at(0).token_prob = 0.05;
+  EXPECT_EQ(step.Commits("scout"), sure) << "an improbable token of a sure row";
+  step.at(1).token_prob = 0.03;
+  step.at(3).token_prob = 0.01;
+  EXPECT_EQ(step.Commits("scout"), sure) << "of all sure rows";
+  step.at(2).token_prob = 0.1;
+  EXPECT_EQ(step.Commits("scout"), sure) << "an improbable token of an unsure row";
+}
+
+TEST(Scout, PositionsThatMustComeLastAreNotSure) {
+  HandMadeStep step(3);
+  step.SetProbs({0.9, 0.99, 0.3});
+  step.at(1).confidence = kDeprioritised;
+  EXPECT_EQ(step.Commits("scout"), (Positions{0}));
+}
+
+TEST(Scout, DoubtsOfSureRowsAddUp) {
   HandMadeStep step(5);
   step.SetProbs({0.9, 0.95, 0.9, 0.85, 0.9});
   EXPECT_EQ(step.Commits("scout:doubt=0.16"), (Positions{0, 1}));
@@ -135,9 +157,9 @@ TEST(Scout, SurvivorsWereTestedAgainstEachOther) {
     HandMadeStep step(48);
     SetUnmoved(step);
     for (Position position = 0; position < 48; ++position) {
-      step.at(position).confidence = step.at(position).token_prob = ((position * 29 + seed * 7) % 48) / 100.0;
+      step.at(position).confidence = step.at(position).top_prob = ((position * 29 + seed * 7) % 48) / 100.0;
     }
-    step.at(5).confidence = step.at(5).token_prob = 0.9;
+    step.at(5).confidence = step.at(5).top_prob = 0.9;
     const auto depends = [seed](Position a, Position b) { return (a * 31 + b * 17 + seed) % 9 == 0; };
     step.probe.divergence = [&](const Positions& anchors, Position row) {
       return std::any_of(anchors.begin(), anchors.end(), [&](Position a) { return depends(a, row); }) ? 1.0 : 0.0;

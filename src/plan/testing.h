@@ -65,7 +65,7 @@ class ScriptedProbe : public Probe {
 
   using Vision = std::function<Proposal(const std::set<Position>& anchors, Position row)>;
   Vision foreseen = [](const std::set<Position>&, Position) {
-    return Proposal{.token_prob = 0.5, .entropy = 0.5, .confidence = 0.5};
+    return Proposal{.token_prob = 0.5, .top_prob = 0.5, .entropy = 0.5, .confidence = 0.5};
   };
   Answer divergence = [](const std::set<Position>&, Position) { return 0.0; };
   Answer entropy = [](const std::set<Position>&, Position) { return 0.0; };
@@ -97,7 +97,8 @@ class HandMadeStep {
     attention.assign(canvas.tokens().size() * canvas.tokens().size(), 0.0f);
     influence = attention;
     for (Position position = 0; position < canvas.length(); ++position) {
-      by_position_.push_back({.position = position, .token_prob = 0.5, .entropy = 0.5, .confidence = 0.5});
+      by_position_.push_back(
+          {.position = position, .token_prob = 0.5, .top_prob = 0.5, .entropy = 0.5, .confidence = 0.5});
     }
   }
 
@@ -106,10 +107,11 @@ class HandMadeStep {
 
   Proposal& at(Position position) { return by_position_[static_cast<std::size_t>(position)]; }
 
-  /// Token probability and confidence of positions 0, 1, ...
+  /// Token probability and confidence of positions 0, 1, ..., whose rows' best tokens were drawn.
   void SetProbs(const std::vector<double>& probs) {
     for (std::size_t i = 0; i < probs.size(); ++i) {
       by_position_[i].token_prob = probs[i];
+      by_position_[i].top_prob = probs[i];
       by_position_[i].confidence = probs[i];
     }
   }

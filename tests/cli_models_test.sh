@@ -57,7 +57,7 @@ accepts eval sudoku --planner top-k:k=8 --temperature 0 --limit 1 --threads 1
 [ "$(sed -n 1,3p out | tr '\n' ';')" = "sudoku, 1 item;sudoku;top-k:k=8;" ] || fail "the heading of a table: $out"
 accepts eval sudoku --limit 1 --threads 1 --json
 [ "$(field model)" = '"sudoku"' ] || [[ $out == *'"model":"sudoku"'* ]] || fail "the model of sudoku: $out"
-[[ $out == *'"planner":"punt",'* ]] || fail "the planner of an evaluation: $out"
+[[ $out == *'"planner":"scout",'* ]] || fail "the planner of an evaluation: $out"
 accepts eval stories --planner top-k:k=64 --length 64 --limit 1 --threads 1 --json
 accepts bench membrane --planners top-k:k=30 --length 60 --limit 1 --threads 1 --json
 [[ $out == *'"membrane"'* ]] || fail "the model of membrane: $out"

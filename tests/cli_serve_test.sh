@@ -37,6 +37,7 @@ start plain --model $golden/llada
 [ "$(curl -s $url/health)" = '{"status":"ok"}' ] || fail "health"
 [[ $(curl -s $url/v1/models) == *'"object":"model"'* ]] || fail "models"
 [[ $(curl -s $url/props) == *'"planners":'*'"entropy-bound"'*'"max_tokens"'* ]] || fail "props"
+[[ $(curl -s $url/props) == *'"planner":"scout"'* ]] || fail "the planner of requests that name none"
 refuses "cannot listen on" serve --port "${url##*:}" --model $golden/llada
 
 request='"prompt": "the ", "max_tokens": 12, "seed": 5, "temperature": 0.8'
@@ -52,6 +53,10 @@ total=$(($(metric 'punt_nfe_total{kind="base"}') + $(metric 'punt_nfe_total{kind
 [ "$total" -eq $((2 * nfe)) ] || fail "metrics count $total passes, answers $((2 * nfe))"
 [ "$(metric punt_batch_sequences_sum)" = "$total" ] || fail "batches have $(metric punt_batch_sequences_sum) passes, not $total"
 [ "$(metric punt_forward_seconds_count)" -le "$total" ] || fail "more batches than passes"
+before=$(metric 'punt_nfe_total{kind="test"}')
+answers 200 '"finish_reason"' /v1/completions "{$request, \"diffusion\": {\"planner\": \"punt:fallback=false\"}}"
+tests=$(value nfe_test)
+[ "$tests" -gt 0 ] && [ "$(metric 'punt_nfe_total{kind="test"}')" -eq $((before + tests)) ] || fail "test passes in the metrics: $body"
 
 accepts generate "the " --model $golden/llada --length 12 --seed 5 --temperature 0.8 --threads 1 --json
 [[ $out == *"\"nfe\":"*"$nfe"* ]] || fail "generate and serve count differently: $nfe in $out"

@@ -140,7 +140,7 @@ keys+=" score_on eos window cache guidance freeze_mask_ratio max_steps max_nfe s
 [ "$(grep -o '"[a-z_]*":' out | tr -d '":' | tr '\n' ' ')" = "$keys" ] ||
   fail "keys of --json: $(grep -o '"[a-z_]*":' out | tr '\n' ' ')"
 [ "$(field prompt_tokens)" = 2 ] && [ "$(field seed)" = 3 ] && [ "$(field stop)" = '"full"' ] || fail "values: $out"
-[ "$(field planner)" = '"punt"' ] || fail "the planner with its defaults: $out"
+[ "$(field planner)" = '"scout"' ] || fail "the planner where none is named: $out"
 [ "$(wc -l <out)" -eq 1 ] || fail "one object, one line"
 accepts generate --model $small --json --planner punt:epsilon=0.040,divergence=tv
 [ "$(field planner)" = '"punt:divergence=tv"' ] || fail "a default is written out: $out"

@@ -151,6 +151,9 @@ struct PlannerRow {
 /// All planners, in the order of the documentation.
 std::span<const PlannerRow> Planners();
 
+/// The spec of the planner that is taken where none is named: commands, requests and the viewer.
+inline constexpr std::string_view kDefaultPlanner = "scout";
+
 /// Throws Error on an unknown name or key, or a value out of range, listing the valid ones.
 std::shared_ptr<const Planner> MakePlanner(std::string_view spec);
 

@@ -22,7 +22,7 @@ constexpr int kPipeColumns = 120;
 
 struct EvalCommand {
   EvalFlags eval;
-  std::string planner = "punt";
+  std::string planner{kDefaultPlanner};
   bool reference = false;
   std::string out;
   bool json = false;

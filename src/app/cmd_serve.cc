@@ -22,6 +22,7 @@
 #include "generate/misfit.h"
 #include "model/bundled_models.h"
 #include "punt/generator.h"
+#include "punt/planner.h"
 #include "serve/request_head.h"
 #include "serve/request_screen.h"
 #include "serve/server.h"
@@ -40,7 +41,7 @@ struct ServeFlags {
   std::string api_key_file;
   std::vector<std::string> allow_hosts;
   std::string cors;
-  std::string planner = "punt";
+  std::string planner{kDefaultPlanner};
   std::string alias;
   std::string chat_template = "auto";
   std::int64_t max_tokens = 4096;

@@ -8,6 +8,7 @@
 
 #include "app/options.h"
 #include "app/protein_request.h"
+#include "punt/planner.h"
 
 namespace punt {
 
@@ -20,7 +21,7 @@ struct GenerateFlags {
   bool chat = false;
   std::string model;  // empty: DefaultModel()
   // How.
-  std::string planner = "punt";
+  std::string planner{kDefaultPlanner};
   std::string score;  // empty: the model's own
   ProposalFlags proposal;
   std::string eos = "none";

@@ -28,6 +28,16 @@ TEST(Registry, PuntIsFirstAndNamesAreUnique) {
   EXPECT_EQ(Planners().front().name, "punt");
 }
 
+// Who names no planner gets an answer from every model, in a stream that takes nothing back.
+TEST(Registry, TheDefaultFitsEveryModelAndStream) {
+  const auto row = std::find_if(Planners().begin(), Planners().end(),
+                                [](const PlannerRow& planner) { return planner.name == kDefaultPlanner; });
+  ASSERT_NE(row, Planners().end());
+  EXPECT_FALSE(row->needs_network || row->remasks);
+  const PlannerNeeds needs = MakePlanner(kDefaultPlanner)->needs();
+  EXPECT_FALSE(needs.shadow_rows || needs.influence || !needs.attention.empty());
+}
+
 // One algorithm, one file, one row: the name is the file's stem.
 TEST(Registry, EveryRowHasItsFile) {
   for (const PlannerRow& row : Planners()) {

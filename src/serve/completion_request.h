@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "punt/planner.h"
 #include "punt/sampler.h"
 #include "punt/tokenizer.h"
 #include "punt/types.h"
@@ -68,7 +69,7 @@ struct CompletionRequest {
 
   // The object `diffusion`.
   std::vector<CanvasPart> infill;  // not empty: the whole canvas, instead of prompts, suffix and max_tokens
-  std::string planner = "punt";
+  std::string planner{kDefaultPlanner};
   std::string score;  // empty: the model's own
   std::string eos = "none";
   std::string cache = "none";
@@ -81,6 +82,6 @@ struct CompletionRequest {
 /// Throws ApiError (400) naming the field. What becomes of which setting: request_settings.h. Anything unknown inside
 /// `diffusion` is refused.
 CompletionRequest ParseCompletion(std::string_view body, bool chat, const RequestLimits& limits,
-                                  std::string_view default_planner = "punt");
+                                  std::string_view default_planner = kDefaultPlanner);
 
 }  // namespace punt

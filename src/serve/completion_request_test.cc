@@ -51,7 +51,7 @@ TEST(CompletionRequest, DefaultsAreOpenAis) {
   EXPECT_EQ(request.proposal.top_p, 1);
   EXPECT_EQ(request.choices, 1);
   EXPECT_FALSE(request.stream || request.seed || request.max_tokens || request.suffix);
-  EXPECT_EQ(request.planner, "punt");
+  EXPECT_EQ(request.planner, "scout");
 }
 
 TEST(CompletionRequest, PromptsAreTextsOrTokensOrListsOfThem) {

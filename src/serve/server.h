@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "punt/model.h"
+#include "punt/planner.h"
 #include "serve/completion_request.h"
 #include "serve/scheduler.h"
 #include "serve/web_files.h"
@@ -34,7 +35,7 @@ struct ServerOptions {
   int max_connections_per_address = 0;    // 0: a quarter of them
   std::chrono::seconds max_seconds{600};  // of a completion, waiting included; then it ends with what there is
   bool log_prompts = false;
-  std::string default_planner = "punt";
+  std::string default_planner{kDefaultPlanner};
   std::string alias;                   // what clients call the model; empty: see PublicName
   std::string chat_template = "auto";  // see ChooseChatForm
   SchedulerOptions scheduler;

@@ -2,7 +2,7 @@
 //
 //   node fake_server.mjs [PORT]        by hand: http://127.0.0.1:8090/
 //
-// The trace of a planner is fixtures/NAME.jsonl.
+// The trace of a planner is fixtures/NAME.jsonl. fixtures/props.json is of a server that was started with --planner punt.
 // Prompts that start with "fail:" ask for trouble: fail:400, fail:stream (an error in it), fail:cut (its sudden end).
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";

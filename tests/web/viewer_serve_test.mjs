@@ -29,6 +29,8 @@ served("a run on the page is the run of the command line, line by line", async (
   await page.check("input[value=completion]");
   await page.fill("#max-tokens", "24");
   await page.fill("#seed", "5");
+  assert.equal(await page.inputValue("#planner-a select"), "scout"); // the server's own
+  await page.selectOption("#planner-a select", "punt");
   await page.fill("#planner-a [data-param=epsilon]", "0.5");
   await runToEnd(page, "the ");
   assert.equal(await cells(page, "masked").count(), 0);

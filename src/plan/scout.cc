@@ -57,9 +57,9 @@ namespace punt {
 namespace {
 
 const ParamRow kParams[] = {
-    {"epsilon", ParamKind::kReal, "0.02", "largest divergence at which a token counts as uninfluenced", 0, 1e6},
+    {"epsilon", ParamKind::kReal, "0.005", "largest divergence at which a token counts as uninfluenced", 0, 1e6},
     {"sure", ParamKind::kReal, "0.8", "rows whose best token is as probable need no test", 0, 1},
-    {"doubt", ParamKind::kReal, "0.1", "what the doubts of the rows without test may add up to", 0, 1e6},
+    {"doubt", ParamKind::kReal, "0.03", "what the doubts of the rows without test may add up to", 0, 1e6},
     {"fewest", ParamKind::kInteger, "4", "a search needs this many candidates", 1, 1000000},
     {"rounds", ParamKind::kInteger, "0", "most test passes of a search; 0: as many as tell all candidates apart", 0,
      30},
@@ -69,7 +69,9 @@ const ParamRow kParams[] = {
 constexpr int kPatience = 4;
 constexpr int kGain = 2;
 constexpr std::size_t kRetreat = 4;
-constexpr int kPassesAtRisk = 16;  // one per so many masked positions, as in pass_debt.h
+
+/// One pass per 16 masked positions, as in pass_debt.h; but three, which a search among seven takes, where there are 24.
+int MostDebt(int masked) { return std::max(masked / 16, std::min(masked / 8, 3)); }
 
 bool HasPaid(const PastStep& step) { return step.tests > 0 && step.committed >= kGain * step.passes(); }
 
@@ -131,7 +133,7 @@ class ScoutPlanner : public Planner {
     const std::vector<bool> is_sure = SureOnes(view);
     Ranks candidates = Unmoved(view, is_sure);
     candidates.resize(std::min(candidates.size(), Appetite(view, fewest_)));
-    const int most_debt = static_cast<int>(view.proposals.size()) / kPassesAtRisk;
+    const int most_debt = MostDebt(static_cast<int>(view.proposals.size()));
     while (!candidates.empty() && PassDebt(view) + Rounds(candidates.size()) > most_debt) {
       candidates.resize(candidates.size() / 2);
     }

@@ -32,15 +32,15 @@ TEST(Scout, CommitsTheBestWhereNothingIsSure) {
 TEST(Scout, ARowIsSureWhateverWasDrawnFromIt) {
   HandMadeStep step(5);
   step.SetProbs({0.95, 0.97, 0.5, 0.99, 0.4});
-  const Positions sure = step.Commits("scout");
+  const Positions sure = step.Commits("scout:doubt=0.1");
   EXPECT_EQ(sure, (Positions{0, 1, 3}));
   step.at(0).token_prob = 0.05;
-  EXPECT_EQ(step.Commits("scout"), sure) << "an improbable token of a sure row";
+  EXPECT_EQ(step.Commits("scout:doubt=0.1"), sure) << "an improbable token of a sure row";
   step.at(1).token_prob = 0.03;
   step.at(3).token_prob = 0.01;
-  EXPECT_EQ(step.Commits("scout"), sure) << "of all sure rows";
+  EXPECT_EQ(step.Commits("scout:doubt=0.1"), sure) << "of all sure rows";
   step.at(2).token_prob = 0.1;
-  EXPECT_EQ(step.Commits("scout"), sure) << "an improbable token of an unsure row";
+  EXPECT_EQ(step.Commits("scout:doubt=0.1"), sure) << "an improbable token of an unsure row";
 }
 
 TEST(Scout, PositionsThatMustComeLastAreNotSure) {
@@ -143,6 +143,18 @@ TEST(Scout, GivesUpWhereEverythingDepends) {
   const Plan plan = step.Decide("scout");
   EXPECT_EQ(plan.rounds.size(), 1u);
   EXPECT_EQ(plan.commit.size(), 1u);
+}
+
+TEST(Scout, SmallCanvasesRiskThreeRounds) {
+  const auto tested = [](int length) {
+    HandMadeStep step(length);
+    SetUnmoved(step);
+    step.past = {{.committed = 1}};
+    const Plan plan = step.Decide("scout");
+    return std::pair(plan.rounds.size(), plan.commit.size());
+  };
+  EXPECT_EQ(tested(24), std::pair(std::size_t{3}, std::size_t{6}));
+  EXPECT_EQ(tested(23), std::pair(std::size_t{0}, std::size_t{1}));
 }
 
 TEST(Scout, FirstStepsHaveNothingToGoBy) {

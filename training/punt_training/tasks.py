@@ -28,7 +28,8 @@ ROPE_BASE = (ENTRY / (2 * math.pi)) ** (HEAD / 2)  # the second frequency, base^
 LENGTHS = [24, 64, 128, 288, 544]
 SHORTEST = {24: 20, 64: 48, 128: 65, 288: 129, 544: 289}
 # From a step on: how often canvases of each class are drawn. Sums come on canvases of their own size.
-CURRICULUM = {0: [0.12, 0.88, 0.0, 0.0, 0.0], 1500: [0.1, 0.6, 0.3, 0.0, 0.0], 2800: [0.08, 0.42, 0.3, 0.12, 0.08]}
+CURRICULUM = {0: [0.12, 0.88, 0.0, 0.0, 0.0], 1500: [0.1, 0.6, 0.3, 0.0, 0.0], 2800: [0.08, 0.42, 0.3, 0.12, 0.08],
+              4200: [0.05, 0.39, 0.28, 0.16, 0.12]}  # fmt: skip
 # Records come when lists are learnt: what is random in them is noise to everything else (with records from the first step on
 # copying had not begun after 2,700 steps; without them it had after 300).
 RECORDS_FROM = 2800
@@ -51,7 +52,7 @@ HEADS = [
     [SAME_PLACE, MIRRORED, *BEFORE, *BEHIND, *LIKE, starts.At(-13), starts.At(-9), starts.At(-16), starts.At(16)],
 ]
 FAMILIES = ["lists", "puzzles", "records"]
-SHARES = {24: [0.0, 1.0, 0.0], 64: [0.65, 0.2, 0.15], 128: [0.65, 0.05, 0.3], 288: [0.15, 0.02, 0.83],
+SHARES = {24: [0.0, 1.0, 0.0], 64: [0.48, 0.17, 0.35], 128: [0.5, 0.05, 0.45], 288: [0.15, 0.02, 0.83],
           544: [0.05, 0.02, 0.93]}  # fmt: skip
 # Drawn so often, others once: what is learnt late.
 HARDER = {"sort": 2.0, "shuffle": 4.0, "insert_random": 1.5, "replace_random": 1.5, "remove_random": 1.5, "copy": 0.7,

@@ -70,7 +70,7 @@ constexpr int kPatience = 4;
 constexpr int kGain = 2;
 constexpr std::size_t kRetreat = 4;
 
-/// One pass per 16 masked positions, as in pass_debt.h; but three, which a search among seven takes, where there are 24.
+/// One pass per 16 masked positions, as in pass_debt.h; but three, enough for a search among seven, where there are 24.
 int MostDebt(int masked) { return std::max(masked / 16, std::min(masked / 8, 3)); }
 
 bool HasPaid(const PastStep& step) { return step.tests > 0 && step.committed >= kGain * step.passes(); }

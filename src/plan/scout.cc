@@ -160,9 +160,6 @@ class ScoutPlanner : public Planner {
   double survivors_;
 };
 
-/// How sure a row is, whatever was drawn from it; 0 for a position that must come last.
-double TopProb(const Proposal& proposal) { return proposal.confidence <= kDeprioritised ? 0.0 : proposal.top_prob; }
-
 std::vector<bool> ScoutPlanner::SureOnes(const StepView& view) const {
   Ranks by_prob;
   for (std::size_t rank = 1; rank < view.proposals.size(); ++rank) {

@@ -11,6 +11,8 @@ namespace punt {
 
 double TokenProb(const Proposal& proposal) { return proposal.confidence <= kDeprioritised ? 0.0 : proposal.token_prob; }
 
+double TopProb(const Proposal& proposal) { return proposal.confidence <= kDeprioritised ? 0.0 : proposal.top_prob; }
+
 std::vector<double> TokenProbs(std::span<const Proposal> proposals) {
   std::vector<double> probs;
   probs.reserve(proposals.size());

@@ -14,6 +14,8 @@ namespace punt {
 /// p(y), or 0 for a proposal that must come last (EOS policy `deprioritise`): methods that compare
 /// probabilities rather than ranks would otherwise not notice the policy.
 double TokenProb(const Proposal& proposal);
+/// The same of the row's best token, whatever was drawn.
+double TopProb(const Proposal& proposal);
 std::vector<double> TokenProbs(std::span<const Proposal> proposals);
 
 std::vector<Position> PositionsOf(std::span<const Proposal> proposals);

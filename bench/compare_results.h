@@ -10,7 +10,7 @@
 
 #include "base/check.h"
 #include "compare_log.h"
-#include "eval/text_judge.h"
+#include "eval/judges/text_judge.h"
 
 namespace punt {
 

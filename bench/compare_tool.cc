@@ -19,12 +19,12 @@
 #include <string>
 #include <vector>
 
-#include "analyze/markdown.h"
-#include "analyze/svg_plot.h"
 #include "base/atomic_file.h"
 #include "compare_results.h"
 #include "eval/bench.h"
-#include "eval/perplexity.h"
+#include "eval/judges/perplexity.h"
+#include "report/markdown.h"
+#include "report/svg_plot.h"
 #include "tool.h"
 
 namespace punt {

@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "analyze/confidence_json.h"
 #include "base/check.h"
 #include "base/processors.h"
-#include "eval/perplexity.h"
+#include "eval/judges/perplexity.h"
+#include "report/confidence_json.h"
 #include "tool.h"
 
 namespace punt {

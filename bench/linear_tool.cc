@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "model/linear_kernels.h"
+#include "kernels/linear_kernels.h"
 #include "punt/random.h"
 #include "tool.h"
 

@@ -11,7 +11,7 @@
 
 #include "base/processors.h"
 #include "base/thread_pool.h"
-#include "denoise/row_kernels.h"
+#include "kernels/row_kernels.h"
 #include "punt/generator.h"
 #include "punt/random.h"
 

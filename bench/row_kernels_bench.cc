@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "denoise/row_kernels.h"
+#include "kernels/row_kernels.h"
 #include "punt/random.h"
 
 namespace punt {

@@ -1,5 +1,5 @@
-# How layers, the library, the program, tests and benchmarks are put together. Sources are found, not
-# listed: a file in a layer's folder belongs to the layer, *_test.cc to its tests.
+# How layers, the libraries, the program, tests and benchmarks are put together. Sources are found, not listed: a file in
+# a layer's folder, or in a folder below it, belongs to the layer, *_test.cc to its tests.
 
 # Designated initialisers name what differs and leave the rest at its default: not worth a warning.
 set(PUNT_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wno-missing-field-initializers)
@@ -19,7 +19,7 @@ function(punt_compile_settings target)
 endfunction()
 
 function(punt_sources result folder)
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cc)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cc)
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
   set(${result} ${sources} PARENT_SCOPE)
 endfunction()
@@ -51,21 +51,26 @@ function(punt_link_layers target last)
   punt_compile_settings(${target})
 endfunction()
 
-function(punt_add_library)
+# The library lib<name> of the layers that no library before it holds: target <name>_lib.
+set(PUNT_LAYERS_IN_LIBRARIES "")
+function(punt_add_library name)
   set(objects "")
   foreach(layer IN LISTS PUNT_LAYERS)
-    list(APPEND objects $<TARGET_OBJECTS:punt_${layer}>)
+    if(NOT layer IN_LIST PUNT_LAYERS_IN_LIBRARIES)
+      list(APPEND objects $<TARGET_OBJECTS:punt_${layer}>)
+    endif()
   endforeach()
-  add_library(punt_lib ${objects})
-  set_target_properties(punt_lib PROPERTIES OUTPUT_NAME punt EXPORT_NAME punt VERSION ${PROJECT_VERSION}
+  set(PUNT_LAYERS_IN_LIBRARIES ${PUNT_LAYERS} PARENT_SCOPE)
+  add_library(${name}_lib ${objects})
+  set_target_properties(${name}_lib PROPERTIES OUTPUT_NAME ${name} EXPORT_NAME ${name} VERSION ${PROJECT_VERSION}
                         SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE CXX)
-  add_library(punt::punt ALIAS punt_lib)
-  target_compile_features(punt_lib PUBLIC cxx_std_20)
-  target_include_directories(punt_lib PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
-                                             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  target_link_libraries(punt_lib PRIVATE ${PUNT_LIBRARIES})
+  add_library(punt::${name} ALIAS ${name}_lib)
+  target_compile_features(${name}_lib PUBLIC cxx_std_20)
+  target_include_directories(${name}_lib PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                                                $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(${name}_lib PRIVATE ${PUNT_LIBRARIES})
   if(PUNT_SANITIZE)
-    target_link_options(punt_lib PUBLIC -fsanitize=${PUNT_SANITIZE})
+    target_link_options(${name}_lib PUBLIC -fsanitize=${PUNT_SANITIZE})
   endif()
 endfunction()
 
@@ -81,7 +86,7 @@ function(punt_add_program)
   add_executable(punt ${PROJECT_SOURCE_DIR}/src/app/main.cc)
   target_include_directories(punt PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   target_compile_definitions(punt PRIVATE PUNT_VERSION="${PROJECT_VERSION}")
-  target_link_libraries(punt PRIVATE punt_app punt_serve punt_lib punt_httplib CURL::libcurl CLI11::CLI11 fmt::fmt)
+  target_link_libraries(punt PRIVATE punt_app punt_serve punt_eval_lib punt_lib punt_httplib CURL::libcurl CLI11::CLI11 fmt::fmt)
   punt_compile_settings(punt)
 endfunction()
 
@@ -97,10 +102,10 @@ endif()
 # program's in one go. Sanitized builds do not: levels differ in registers, which sanitizers do not look at, and the tests
 # of kernels go through all of them by themselves.
 set(PUNT_LEVEL_TESTS
-  src/model/attention_kernels_test.cc src/model/linear_kernels_test.cc src/model/linear_test.cc
+  src/kernels/attention_kernels_test.cc src/kernels/linear_kernels_test.cc src/model/linear_test.cc
   src/model/layer_states_test.cc src/model/odd_heads_test.cc src/model/parity_test.cc src/model/quantised_test.cc
   src/denoise/neural_cache_test.cc src/denoise/neural_denoiser_test.cc src/denoise/neural_session_test.cc
-  src/denoise/row_kernels_test.cc
+  src/kernels/row_kernels_test.cc
   tests/neural_twin_test.cc tests/row_twin_test.cc tests/session_twin_test.cc)
 
 # One test program per folder that has *_test.cc files; every TEST in it is a ctest of its own.
@@ -112,12 +117,12 @@ function(punt_add_tests)
   punt_compile_settings(punt_test_main)
   # g++ 12 sees uninitialised members inside std::regex when it is instrumented.
   set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/rules_test.cc
-    ${PROJECT_SOURCE_DIR}/src/weights/hf_folder_test.cc ${PROJECT_SOURCE_DIR}/src/eval/ifeval_checks_test.cc
-    ${PROJECT_SOURCE_DIR}/src/eval/program_data_test.cc
+    ${PROJECT_SOURCE_DIR}/src/weights/hf_folder_test.cc ${PROJECT_SOURCE_DIR}/src/tasks/ifeval/ifeval_checks_test.cc
+    ${PROJECT_SOURCE_DIR}/src/tasks/code/program_data_test.cc
     PROPERTIES COMPILE_OPTIONS
     "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>")
   foreach(layer IN LISTS PUNT_LAYERS ITEMS app)
-    file(GLOB tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${layer}/*_test.cc)
+    file(GLOB_RECURSE tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${layer}/*_test.cc)
     if(NOT tests OR (layer STREQUAL app AND NOT PUNT_BUILD_PROGRAM))
       continue()
     endif()
@@ -136,7 +141,7 @@ function(punt_add_tests)
   file(GLOB tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*_test.cc)
   if(tests)
     add_executable(system_tests ${tests})
-    punt_link_layers(system_tests eval)
+    punt_link_layers(system_tests tasks)
     punt_finish_test(system_tests)
     punt_add_level_tests(system_tests tests)
   endif()
@@ -225,7 +230,7 @@ function(punt_add_benchmarks)
       continue()  # measures a library that punt does not use
     endif()
     add_executable(${name} ${tool})
-    punt_link_layers(${name} eval)
+    punt_link_layers(${name} tasks)
     if(name STREQUAL onednn_tool)
       target_link_libraries(${name} PRIVATE DNNL::dnnl)
     endif()

@@ -26,12 +26,12 @@ void Parse(std::string_view body, bool chat) {
     Require(prompts >= 1 && prompts <= kLimits.max_prompts && prompts * request.choices <= kLimits.max_sequences);
     for (const punt::Prompt& prompt : request.prompts) Require(!prompt.tokens || !prompt.tokens->empty());
     for (const std::string& name : request.ignored) Require(name.size() < 80);
-    Require(request.max_nfe >= 1 && request.max_nfe <= kLimits.max_nfe);
-    Require(request.window >= 0 && request.proposal.top_k >= 0);
-    Require(request.proposal.temperature >= 0 && request.proposal.temperature <= 10);
-    Require(request.proposal.top_p > 0 && request.proposal.top_p <= 1);
+    Require(request.sampling.max_nfe >= 1 && request.sampling.max_nfe <= kLimits.max_nfe);
+    Require(request.sampling.window >= 0 && request.sampling.top_k >= 0);
+    Require(request.sampling.temperature >= 0 && request.sampling.temperature <= 10);
+    Require(request.sampling.top_p > 0 && request.sampling.top_p <= 1);
     Require(request.messages.empty() != chat);
-    for (const std::string& stop : request.stop) Require(!stop.empty());
+    for (const std::string& stop : request.sampling.stop) Require(!stop.empty());
   } catch (const punt::ApiError& error) {
     Require(error.status() == 400 && !error.Json().empty());
   }

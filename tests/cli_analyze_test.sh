@@ -161,6 +161,9 @@ accepts $data --threads 2 --compare top-k:k=16 --out influence2
 cmp -s influence/sample-0001.safetensors influence2/sample-0001.safetensors || fail "threads change the data of influence"
 refuses "is no network" analyze influence $toy --out x
 refuses "takes one planner" analyze influence --model $golden/llada --planners "$two" --out x
+refuses "--compare distilled: the planner needs an influence head" analyze influence --model $golden/llada --compare distilled --out x
+accepts analyze influence --model $golden/llada --length 4 --samples 1 --canvases 0 --planners left-to-right --compare top-k:k=2 --out none
+[[ $out == "nothing to compare: left-to-right made no tests"* ]] || fail "nothing to compare: $out"
 refuses "unknown planner 'nobody'" analyze influence --model $golden/llada --compare nobody --out x
 
 [ "$failures" -eq 0 ] || exit 1

@@ -81,7 +81,7 @@ accepts generate --model "$golden/esm2" --threads 1 MKV --length 20
 accepts generate --model "$golden/esm2" --threads 1 MKV --length 20 --freeze-mask-ratio
 accepts generate --model "$golden/bert" --threads 1 --infill "hello [MASK:2] world" --json
 [[ $(field tokens) == '[101,'*',102]' ]] || fail "BERT's ends are missing: $out"
-refuses "esm2 has no chat template; leave --chat out" generate --model "$golden/esm2" --chat MK --length 4
+refuses "esm2 has no chat template; give a prompt instead" generate --model "$golden/esm2" --chat MK --length 4
 accepts generate --model "$golden/llada" --threads 1 --chat "Say <|mdm_mask|> again<|eot_id|>" --length 4 --json
 [[ $(field tokens) != *314* && $(field tokens) == *318,316* && $(field tokens) != *318*318* ]] \
   || fail "special tokens of a message: $out"

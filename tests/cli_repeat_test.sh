@@ -113,5 +113,17 @@ sed 's/"version":"[^"]*"/"version":"0.0.1"/' first.json >old.json
 accepts generate --from old.json
 [ "$err" = "punt: note: old.json:1 is of punt 0.0.1; this one may give another text" ] || fail "another version: $err"
 
+# ---- what was recorded by an earlier program comes again: every planner on exact models, tokens, passes and why it ended
+recorded=$PUNT_SOURCE_DIR/tests/recorded/toys.jsonl
+accepts generate --from "$recorded" --json
+python3 - "$recorded" out <<'CHECK' || fail "recorded runs differ"
+import json, sys
+recorded, again = ([json.loads(line) for line in open(name)] for name in sys.argv[1:])
+assert len(recorded) == len(again) == 58, (len(recorded), len(again))
+for old, new in zip(recorded, again):
+    different = [key for key, value in old.items() if new.get(key) != value]
+    assert not different, (old["planner"], different)
+CHECK
+
 [ "$failures" -eq 0 ] || exit 1
 echo "all passed"

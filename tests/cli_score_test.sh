@@ -127,7 +127,7 @@ accepts score sudoku --data five.csv --responses played/items.jsonl --json
 [ "$(field items)" = 5 ] && [ "$(field accuracy)" = 0.0 ] || fail "records of punt eval: $out ($valid)"
 
 # ---- the public logs, where they are at hand
-shared=$PUNT_SOURCE_DIR/../shared/data
+shared=${PUNT_TEST_DATA:-$PUNT_SOURCE_DIR/../shared/data}
 log=$shared/gsm8k/lm_eval_logs/Data-Science-Thesis_samples_gsm8k_2025-08-11T20-51-25.059120.jsonl
 if [ -e "$log" ]; then
   accepts score gsm8k --data $shared/gsm8k/test.jsonl --responses "$log" --json

@@ -16,6 +16,23 @@ refuses "--seeds goes from 3 down to 1" $board --seeds 3-1
 refuses "--seeds has 2 twice" $board --seeds 1-3,2
 refuses "--processes must be between 1 and 256, got 0" $board --processes 0
 
+# ---- a planner that the model cannot run is named before anything is measured
+refuses "planner distilled: the planner needs an influence head" $base --planners "top-k:k=1;distilled" --out unfit
+[ ! -e unfit ] || fail "folders of a sweep that was refused: $(ls unfit)"
+
+# ---- the right law is that of the same task, model and temperature, drawn with another seed
+proteins="bench protein:min_length=6,max_length=8 --model $golden/esm2 --threads 1 --limit 3 --planners top-k:k=4"
+accepts $proteins --temperature 1 --seed 1 --out law
+accepts $proteins --temperature 1 --seed 2 --reference law/top-k-k-4 --out against-law --json
+[[ $out == *law_p* ]] || fail "no distance between laws: $out"
+refuses "has seed 1 as well: give another --seed" $proteins --temperature 1 --seed 1 --reference law/top-k-k-4
+refuses "has temperature 1, this run has 0.5" $proteins --temperature 0.5 --seed 2 --reference law/top-k-k-4
+refuses "has seed 1 as well" $proteins --temperature 1 --seeds 1-3 --reference law/top-k-k-4 --out axes
+refuses "has temperature 1, this run has 0.5" $proteins --temperatures 1,0.5 --seed 2 --reference law/top-k-k-4 --out axes
+[ ! -e axes ] || fail "folders of a sweep that was refused: $(ls axes)"
+accepts $proteins --temperatures 1 --seeds 2-3 --reference law/top-k-k-4 --out axes
+refuses "cannot read 'nowhere/items.jsonl'" $proteins --temperature 1 --seed 2 --reference nowhere
+
 # ---- a row per planner and temperature, seeds pooled; columns for machines
 accepts $board --temperatures 0.1,0.7 --seeds 1-3 --out whole --json
 cmp -s out whole/bench.json || fail "--json is not bench.json"

@@ -105,8 +105,8 @@ refuses "hole" generate --infill "a[MASK:0]" --model $small
 refuses "exceed the 12" generate --infill "a[MASK:12]" --model $small
 refuses "exclude each other" generate a --infill "a[MASK:2]" --model $small
 refuses "exclude each other" generate --length 3 --infill "a[MASK:2]" --model $small
-refuses "--infill is empty" generate --infill "" --model $small
-refuses "--infill has no hole to fill; one of n tokens is written [MASK:n]" generate --infill "no holes"
+refuses "the infill is empty" generate --infill "" --model $small
+refuses "the infill has no hole to fill; one of n tokens is written [MASK:n]" generate --infill "no holes"
 refuses "a hole is written [MASK] or [MASK:n], got '[mask:3]'" generate --infill "a [mask:3] b"
 refuses "hole" generate --infill "a [MASK:x] b"
 refuses "hole" generate --infill "a [MASK:99999999999] b"
@@ -135,8 +135,8 @@ accepts generate --model toy:markov,length=5,vocab=1
 # ---- JSON
 accepts generate ab --model $small --json --seed 3
 keys="text tokens prompt_tokens steps nfe base test total row_passes tokens_per_forward seconds planner seed stop"
-keys+=" peak_memory_bytes masked version model prompt infill length chat residues score temperature top_p top_k convention"
-keys+=" score_on eos window cache guidance freeze_mask_ratio max_steps max_nfe sample compute influence device gpu_layers no_repack "
+keys+=" peak_memory_bytes masked version model prompt infill length chat residues score temperature top_p top_k min_p convention"
+keys+=" score_on eos window cache guidance freeze_mask_ratio stop_strings max_steps max_nfe sample compute influence device gpu_layers no_repack "
 [ "$(grep -o '"[a-z_]*":' out | tr -d '":' | tr '\n' ' ')" = "$keys" ] ||
   fail "keys of --json: $(grep -o '"[a-z_]*":' out | tr '\n' ' ')"
 [ "$(field prompt_tokens)" = 2 ] && [ "$(field seed)" = 3 ] && [ "$(field stop)" = '"full"' ] || fail "values: $out"
@@ -211,6 +211,29 @@ accepts generate --max-nfe 7 --json
 [ "$(field stop)" = '"nfe-limit"' ] || fail "max-nfe: $out"
 [ "$(sed 's/.*"total":\([0-9]*\).*/\1/' out)" -le 7 ] || fail "more passes than allowed: $out"
 
+# ---- stop strings: the text of before, up to the first of them, in no more passes
+accepts generate --model $small --planner left-to-right --json
+whole=$(field text) whole=${whole//\"/}
+stop=${whole:4:2}
+accepts generate --model $small --planner left-to-right --stop "$stop" --stop zzz
+[ "$out" = "${whole%%"$stop"*}" ] && [ -z "$err" ] || fail "text up to '$stop' of $whole: $out $err"
+accepts generate --model $small --planner left-to-right --stop "$stop" --json
+[ "$(field stop)" = '"stop-string"' ] || fail "why it ended: $out"
+cp out run.json
+accepts generate --from run.json --json
+cmp -s <(sed 's/"seconds":[^,]*//; s/"peak[^,]*//' out) <(sed 's/"seconds":[^,]*//; s/"peak[^,]*//' run.json) || fail "repeated with stop strings: $out"
+accepts generate --model $small --planner left-to-right --length 6 --stop a ab
+[[ $out == ab* ]] || fail "a stop string in the prompt: $out"
+refuses "an empty string" generate --model $small --stop ""
+refuses "exclude each other" generate --model $small --stop a --infill "a[MASK]"
+
+# ---- min-p: 1 keeps the best token alone
+accepts generate --model $small --planner left-to-right --min-p 1 --seed 3
+best=$out
+accepts generate --model $small --planner left-to-right --temperature 0 --seed 4
+[ "$out" = "$best" ] || fail "min-p 1 draws $best, the best tokens are $out"
+refuses "--min-p must be between 0 and 1" generate --model $small --min-p 1.1
+
 # ---- end of sequence
 eos=toy:markov,length=12,vocab=3,seed=1,eos=0
 accepts generate --model $eos --eos forbid
@@ -229,7 +252,7 @@ accepts compare --model $small --samples 1
 accepts demo --model $PUNT_SOURCE_DIR/tests/golden/llada --threads 1 --samples 1
 ! has_escapes out && ! has_escapes err || fail "escape codes in a piped demo"
 [ "$(grep -A 6 '^planner' out | grep -v '^[A-Z0-9]' | wc -L)" -le 80 ] || fail "the demo's table does not fit 80 columns"
-[ "$(sed -n '/^planner/,$p' out | grep -c '^[a-z-]*:[a-z_]*=[0-9.]* ')" -eq 10 ] || fail "four planners on a chain, six on stories: $out"
+[ "$(sed -n '/^planner/,$p' out | grep -Ec '^[a-z-]+(:[^ ]*)? +[0-9]')" -eq 10 ] || fail "five planners on a chain, five on stories: $out"
 [[ $out == *"Tests find what is independent: punt:epsilon=0.04"* ]] || fail "the demo does not show what tests find: $out"
 refuses "unknown model 'stories'" demo
 

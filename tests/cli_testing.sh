@@ -7,6 +7,7 @@ trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
 unset NO_COLOR
 export PUNT_MODELS_DIR=$folder/no-models  # tests say which model they mean
+export XDG_CACHE_HOME=$folder/no-cache
 failures=0
 
 fail() {

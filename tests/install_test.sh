@@ -15,6 +15,8 @@ cmake -S "$PUNT_SOURCE_DIR/tests/outside" -B "$work/build" -G Ninja -DCMAKE_CXX_
   -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$work/prefix" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 cmake --build "$work/build" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 
-output=$("$work/build/outside")
-echo "$output"
-[[ "$output" =~ ^[a-h]{32}\ in\ [0-9]+\ passes$ ]]
+mapfile -t lines < <("$work/build/outside" "$PUNT_SOURCE_DIR/models/tasks.gguf" 'Copy the list: ["Ann Lee", "Carl Wood"]')
+printf '%s\n' "${lines[@]}"
+[[ ${#lines[@]} -eq 3 && ${#lines[0]} -gt 4 ]]                    # told as it settled, until it was cancelled
+[[ ${lines[1]} == '["Ann Lee", '* ]]
+[[ ${lines[2]} =~ ^([0-9]|1[0-9]|20)\ cancelled$ ]]               # 40 positions, two tokens a step

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "denoise/row_kernels.h"
-#include "denoise/row_kernels_test_rows.h"
-#include "model/rounding_testing.h"
+#include "kernels/rounding_testing.h"
+#include "kernels/row_kernels.h"
+#include "kernels/row_kernels_testing.h"
 #include "punt/sampler.h"
 
 namespace punt {
@@ -22,7 +22,7 @@ std::vector<ProposalOptions> AllProposalOptions() {
       for (double top_p : {1.0, 0.9, 0.5}) {
         for (int top_k : {0, 1, 5}) {
           for (ScoreOn score_on : {ScoreOn::kUntempered, ScoreOn::kTempered}) {
-            all.push_back({convention, temperature, top_p, top_k, score_on});
+            for (double min_p : {0.0, 0.1}) all.push_back({convention, temperature, top_p, top_k, min_p, score_on});
           }
         }
       }
@@ -33,8 +33,8 @@ std::vector<ProposalOptions> AllProposalOptions() {
 
 std::string Describe(const ProposalOptions& options) {
   return std::string(Name(options.convention)) + " T=" + std::to_string(options.temperature) +
-         " top_p=" + std::to_string(options.top_p) + " top_k=" + std::to_string(options.top_k) + " " +
-         std::string(Name(options.score_on));
+         " top_p=" + std::to_string(options.top_p) + " top_k=" + std::to_string(options.top_k) +
+         " min_p=" + std::to_string(options.min_p) + " " + std::string(Name(options.score_on));
 }
 
 template <typename T>

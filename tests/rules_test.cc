@@ -1,5 +1,5 @@
 // Rules of the house that a machine can check: includes point down, the library neither prints nor exits,
-// and every planner, score and toy model has its own file.
+// every planner, score and toy model has its own file, and CONTRIBUTING.md names the files that are there.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "eval/scorer.h"
-#include "eval/task.h"
 #include "model/architecture.h"
 #include "punt/planner.h"
+#include "tasks/scorers.h"
+#include "tasks/tasks.h"
 
 namespace punt {
 namespace {
@@ -24,9 +24,10 @@ namespace fs = std::filesystem;
 const fs::path kSource = fs::path(PUNT_SOURCE_DIR) / "src";
 
 // Lowest first. Layers on one level do not see each other.
-const std::map<std::string, int> kLevels = {{"base", 0},    {"weights", 1}, {"text", 2},   {"model", 3},
-                                            {"denoise", 4}, {"plan", 5},    {"sample", 5}, {"generate", 6},
-                                            {"analyze", 7}, {"eval", 8},    {"serve", 9},  {"app", 10}};
+const std::map<std::string, int> kLevels = {{"base", 0},     {"kernels", 1}, {"weights", 1}, {"text", 2},
+                                            {"model", 3},    {"denoise", 4}, {"plan", 5},    {"sample", 5},
+                                            {"generate", 6}, {"writer", 7},  {"report", 7},  {"analyze", 8},
+                                            {"eval", 9},     {"tasks", 10},  {"serve", 10},  {"app", 11}};
 
 // Above the denoiser interface nothing knows of a model.
 const std::vector<std::string> kAboveTheLine = {"sample", "plan", "generate"};
@@ -52,9 +53,57 @@ std::vector<SourceFile> SourceFiles() {
     if (extension != ".cc" && extension != ".h") continue;
     const std::string name = entry.path().filename();
     const bool is_test = name.find("_test.cc") != std::string::npos || name.find("testing") != std::string::npos;
-    files.push_back({entry.path(), entry.path().parent_path().filename(), is_test});
+    files.push_back({entry.path(), fs::relative(entry.path(), kSource).begin()->string(), is_test});
   }
   return files;
+}
+
+/// Files of that name in the folders of benchmarks.
+std::ptrdiff_t FilesNamed(const std::string& name) {
+  const std::vector<SourceFile> files = SourceFiles();
+  return std::count_if(files.begin(), files.end(),
+                       [&](const SourceFile& file) { return file.layer == "tasks" && file.path.filename() == name; });
+}
+
+/// How to add something, as CONTRIBUTING.md tells it: "### A thing: 3 files", and items that begin with a path.
+struct Guide {
+  std::string title;
+  std::size_t promised = 0;
+  std::vector<std::string> paths;
+};
+
+std::vector<Guide> Guides() {
+  const std::regex heading("### (.+): ([0-9]+) files");
+  const std::regex item("- `([^`]+)`.*");
+  std::vector<Guide> guides;
+  bool is_in_guide = false;
+  std::istringstream lines(Read(kSource.parent_path() / "CONTRIBUTING.md"));
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch match;
+    if (line.starts_with("##")) {
+      is_in_guide = std::regex_match(line, match, heading);
+      if (is_in_guide) guides.push_back({.title = match[1].str(), .promised = std::stoul(match[2].str()), .paths = {}});
+    } else if (is_in_guide && std::regex_match(line, match, item)) {
+      guides.back().paths.push_back(match[1].str());
+    }
+  }
+  return guides;
+}
+
+/// Whether the source has such a file. "<name>" stands for any name; the folder before the first one must be there.
+bool HasFileLike(const std::string& path) {
+  const fs::path root = kSource.parent_path();
+  const std::size_t bracket = path.find('<');
+  if (bracket == std::string::npos) return fs::is_regular_file(root / path);
+  const std::size_t slash = path.rfind('/', bracket);
+  if (slash == std::string::npos || !fs::is_directory(root / path.substr(0, slash))) return false;
+  const std::string escaped = std::regex_replace(path, std::regex("[.]"), "[.]");
+  const std::regex shape(std::regex_replace(escaped, std::regex("<[a-z]+>"), "[A-Za-z0-9_]+"));
+  for (const auto& entry : fs::recursive_directory_iterator(root / path.substr(0, slash))) {
+    if (!entry.is_regular_file()) continue;
+    if (std::regex_match(entry.path().lexically_relative(root).generic_string(), shape)) return true;
+  }
+  return false;
 }
 
 bool Contains(const std::vector<std::string>& list, const std::string& item) {
@@ -121,13 +170,13 @@ TEST(Rules, EveryTaskHasAFileOfItsName) {
   for (const TaskRow& row : Tasks()) {
     std::string stem(row.name);
     std::replace(stem.begin(), stem.end(), '-', '_');
-    EXPECT_TRUE(fs::exists(kSource / "eval" / (stem + ".cc"))) << row.name;
+    EXPECT_EQ(FilesNamed(stem + ".cc"), 1) << row.name;
   }
 }
 
 TEST(Rules, EveryScorerHasAFileOfItsName) {
   for (const ScorerRow& row : Scorers()) {
-    EXPECT_TRUE(fs::exists(kSource / "eval" / (std::string(row.name) + "_scorer.cc"))) << row.name;
+    EXPECT_EQ(FilesNamed(std::string(row.name) + "_scorer.cc"), 1) << row.name;
   }
 }
 
@@ -136,6 +185,15 @@ TEST(Rules, EveryArchitectureHasAFileOfItsName) {
     std::string stem(row.name);
     std::replace(stem.begin(), stem.end(), '-', '_');
     EXPECT_TRUE(fs::exists(kSource / "model" / (stem + ".cc"))) << row.name;
+  }
+}
+
+TEST(Rules, GuidesListTheFilesThatAnAdditionTouches) {
+  const std::vector<Guide> guides = Guides();
+  EXPECT_GE(guides.size(), 7u);
+  for (const Guide& guide : guides) {
+    EXPECT_EQ(guide.paths.size(), guide.promised) << guide.title;
+    for (const std::string& path : guide.paths) EXPECT_TRUE(HasFileLike(path)) << guide.title << ": " << path;
   }
 }
 

@@ -14,6 +14,7 @@ const STOPS = {
   "step-limit": "ended: no more steps allowed",
   "nfe-limit": "ended: no more passes allowed",
   cancelled: "stopped",
+  "stop-string": "done: at a stop string",
 };
 
 export class Panel {

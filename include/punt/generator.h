@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -56,6 +57,8 @@ struct Recipe {
   std::uint64_t sample = 0;
   std::int64_t max_steps = 0;  // 0: no limit
   std::int64_t max_nfe = 0;    // 0: no limit; never exceeded, not even within a step
+  // Asked with the canvas before every step; true ends the run (StopReason::kStopString). Empty: nobody is asked.
+  std::function<bool(std::span<const Token> canvas)> has_ended = {};
 };
 
 /// A recipe from specs. An empty score means the denoiser's own default.

@@ -1,6 +1,7 @@
 // Opening models by name.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -36,6 +37,9 @@ struct ModelOptions {
   std::string device = "auto";  // see `punt list devices`
   int gpu_layers = -1;          // layers, from the last, on a GPU device; -1: all
   bool repack = true;           // copy weights into a faster layout where there is one; false: only map them
+  // Told what share of the weights has been read, ever more, up to 1; by one thread at a time, not always the same.
+  // False ends it: OpenModel throws Error (kFailed).
+  std::function<bool(double share)> on_progress = {};
 };
 
 /// Opens a model: the path of a GGUF file or of a Hugging Face folder, or an exact toy model

@@ -9,6 +9,7 @@
 // tests, help, JSON listings and sweeps find it there.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -141,15 +142,19 @@ struct PlannerRow {
   std::string_view name;
   std::string_view summary;
   std::span<const ParamRow> params;
-  std::shared_ptr<const Planner> (*make)(const Params& params);
+  std::function<std::shared_ptr<const Planner>(const Params& params)> make;
   bool is_scheduled = false;   // may leave the canvas as it is in a step, and ends on its own clock
   bool remasks = false;        // may take commits back
   bool needs_network = false;  // looks inside a network: exact toy models cannot serve it
   bool foresees = false;       // draws proposals of later steps: the law of its output cannot be enumerated
 };
 
-/// All planners, in the order of the documentation.
+/// All planners, in the order of the documentation; behind them those that were registered.
 std::span<const PlannerRow> Planners();
+
+/// Adds a planner of one's own: specs may then name it as any other. What the row's views refer to must live as long as
+/// the program. May be called while others generate. Throws Error when the name is taken or no name, and beyond 64.
+void RegisterPlanner(PlannerRow row);
 
 /// The spec of the planner that is taken where none is named: commands, requests and the viewer.
 inline constexpr std::string_view kDefaultPlanner = "scout";

@@ -26,14 +26,15 @@ struct ProposalOptions {
   double temperature = 1.0;  // 0: argmax, lowest token on ties
   double top_p = 1.0;        // nucleus on softmax(l/T): keeps the first token that crosses it; 1 switches off
   int top_k = 0;             // keeps the k best after the nucleus; 0 switches off
+  double min_p = 0;          // keeps tokens of weight min_p and more, the best one's being 1; 0 switches off
   ScoreOn score_on = ScoreOn::kUntempered;
 };
 
 /// The nucleus keeps a token while the mass before it is at most top_p * (1 + this): round probabilities do
-/// land exactly on top_p, and the order in which they are summed must not decide then.
+/// land exactly on top_p, and the order in which they are summed must not decide then. The same goes for min_p.
 inline constexpr double kNucleusSlack = 1e-12;
 
-/// Throws Error (bad input) naming the field: temperature >= 0 and finite, 0 < top_p <= 1, top_k >= 0.
+/// Throws Error (bad input) naming the field: temperature >= 0 and finite, 0 < top_p <= 1, top_k >= 0, 0 <= min_p <= 1.
 void Validate(const ProposalOptions& options);
 
 /// What a row says about its position. Probabilities are of the plain softmax of the logits (mask and
@@ -76,7 +77,7 @@ Proposal ProposeFromRow(std::span<const double> log_probs, Position position, co
                         const StreamKey& key);
 double DivergenceOfRows(std::span<const double> base, std::span<const double> fresh, const DivergenceOptions& options);
 
-/// The distribution that proposals are drawn from: softmax(l/T) after nucleus and top-k; for T = 0 all
+/// The distribution that proposals are drawn from: softmax(l/T) after nucleus, top-k and min-p; for T = 0 all
 /// mass on the argmax. This is the law that enumeration sums over.
 std::vector<double> ProposalLaw(std::span<const double> log_probs, const ProposalOptions& options);
 

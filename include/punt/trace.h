@@ -72,9 +72,9 @@ struct CommitEvent {
   Counters counters;  // since the start of the run
 };
 
-enum class StopReason { kFull, kEos, kStepLimit, kNfeLimit, kCancelled };
+enum class StopReason { kFull, kEos, kStepLimit, kNfeLimit, kCancelled, kStopString };
 
-/// "full", "eos", "step-limit", "nfe-limit", "cancelled".
+/// "full", "eos", "step-limit", "nfe-limit", "cancelled", "stop-string".
 std::string_view Name(StopReason reason);
 
 struct EndEvent {

@@ -2,6 +2,7 @@
 
 #include "app/options.h"
 #include "base/check.h"
+#include "tasks/tasks.h"
 
 namespace punt {
 namespace {
@@ -16,7 +17,7 @@ void RequireOne(bool has_first, bool has_second, const char* names) {
 
 void BenchFlags::AddTo(CLI::App& app) {
   command_ = &app;
-  eval.AddTo(app);
+  eval.AddTo(app, false);
   app.get_option("task")->required(false);  // a dry run of a preset needs none
   grid.AddTo(app);
   app.add_option("--temperatures", temperatures, "Several temperatures, each a row: 0.1,0.7");
@@ -40,8 +41,8 @@ void BenchFlags::TakeOverSampling(const GridRow& row, SweepPlan& plan) const {
     plan.axes.temperatures = sampling.temperatures;
     plan.axes.names_temperature = true;
   }
-  if (sampling.top_p && !Given("--top-p")) plan.eval.proposal.top_p = *sampling.top_p;
-  if (!sampling.eos.empty() && !Given("--eos")) plan.eval.eos = sampling.eos;
+  if (sampling.top_p && !Given("--top-p")) plan.eval.sampling.top_p = *sampling.top_p;
+  if (!sampling.eos.empty() && !Given("--eos")) plan.eval.sampling.eos = sampling.eos;
   for (const GridTask& task : sampling.tasks) {
     if (eval.task.empty() || task.name != FindTask(eval.task).name) continue;
     if (task.length > 0 && !Given("--length")) plan.eval.length = task.length;
@@ -56,8 +57,8 @@ SweepPlan BenchFlags::Plan() const {
   if (eval.task.empty() && !dry_run) BadInput("task is required (see punt bench --help)");
   if (!eval.task.empty()) CanonicalTaskSpec(eval.task);
   SweepPlan plan{.eval = eval, .out = out, .processes = static_cast<int>(processes)};
-  plan.axes = {.temperatures = {eval.proposal.temperature}, .seeds = {eval.seed}};
-  const std::vector<GridEntry> entries = grid.Chosen(!eval.score.empty());
+  plan.axes = {.temperatures = {eval.sampling.temperature}, .seeds = {eval.sampling.seed}};
+  const std::vector<GridEntry> entries = grid.Chosen(!eval.sampling.score.empty());
   const std::optional<double> usual = eval.task.empty() ? std::nullopt : UsualTemperature(eval.task);
   if (usual && !Given("--temperature")) plan.axes.temperatures = {*usual};
   if (Given("--preset")) TakeOverSampling(FindGrid(grid.preset), plan);
@@ -70,8 +71,8 @@ SweepPlan BenchFlags::Plan() const {
     plan.axes.names_seed = true;
   }
   plan.points = SweepPoints(entries, plan.axes);
-  plan.eval.seed = plan.axes.seeds.front();
-  plan.eval.proposal.temperature = plan.axes.temperatures.front();
+  plan.eval.sampling.seed = plan.axes.seeds.front();
+  plan.eval.sampling.temperature = plan.axes.temperatures.front();
   if (worker_threads > 0) plan.eval.threads = worker_threads;
   return plan;
 }

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "analyze/markdown.h"
 #include "app/glyphs.h"
 #include "app/terminal.h"
+#include "report/markdown.h"
 
 namespace punt {
 namespace {

@@ -3,14 +3,14 @@
 
 #include <memory>
 
-#include "analyze/attention_study.h"
-#include "analyze/markdown.h"
+#include "analyze/attention/attention_study.h"
 #include "app/analyses.h"
 #include "app/bench_table.h"
 #include "app/glyphs.h"
 #include "app/study_setup.h"
 #include "app/terminal.h"
 #include "base/check.h"
+#include "report/markdown.h"
 
 namespace punt {
 namespace {
@@ -50,7 +50,7 @@ int RunAttentionStudy(const StudyFlags& flags) {
     runs.back().planner = setup.grid[i / setup.samples].planner;  // an earlier run may have spelled it differently
   }
   const AttentionReport report{.model = setup.model.name,
-                               .sampling = fmt::format("{} sequences per planner, {}", setup.samples, setup.sampling),
+                               .sampling = fmt::format("{} sequences per planner, {}", setup.samples, setup.how),
                                .command = StudyCommand("attention", flags, setup),
                                .rows = SummariseAttention(runs)};
   const std::string pairs = AttentionSvg(report), states = StatesSvg(report);  // refuse before anything is printed

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <memory>
 
-#include "analyze/error_study.h"
-#include "analyze/markdown.h"
+#include "analyze/error/error_study.h"
 #include "app/analyses.h"
 #include "app/bench_table.h"
 #include "app/glyphs.h"
 #include "app/study_setup.h"
 #include "app/terminal.h"
+#include "report/markdown.h"
 
 namespace punt {
 namespace {
@@ -50,7 +50,7 @@ std::vector<ErrorRun> ParseRuns(const StudySetup& setup, const StudyRecords& rec
 void PrintTable(const StudySetup& setup, const std::vector<ErrorSummary>& rows) {
   const int width = BenchColumnsOf(setup.grid, false, TableWidth()).planner;
   fmt::print("{}: {} sequences per planner, {}\n{:<{}} {:>6} {:>6}  {:>9} {:>9} {:>9}\n", setup.model.name,
-             setup.samples, setup.sampling, "planner", width, "NFE", "steps", "delta_KL", "median", "Q95");
+             setup.samples, setup.how, "planner", width, "NFE", "steps", "delta_KL", "median", "Q95");
   for (const ErrorSummary& row : rows) {
     fmt::print("{} {:>6.1f} {:>6.1f}  {:>9} {:>9} {:>9}\n", PadToWidth(row.planner, width), row.nfe.value, row.steps,
                Number(row.new_base.per_token.value), Number(row.new_base.median), Number(row.new_base.q95));
@@ -65,7 +65,7 @@ int RunErrorStudy(const ErrorFlags& flags) {
   if (!records) return kInterruptedExit;
   const std::vector<ErrorRun> runs = ParseRuns(setup, *records);
   const ErrorReport report{.model = setup.model.name,
-                           .sampling = setup.sampling,
+                           .sampling = setup.how,
                            .command = StudyCommand("error", flags.study, setup),
                            .rows = SummariseErrors(runs)};
   if (!flags.study.json) PrintTable(setup, report.rows);

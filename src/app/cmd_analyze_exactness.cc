@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "analyze/exactness.h"
+#include "analyze/exactness/exactness.h"
 #include "app/analyses.h"
 #include "app/options.h"
 #include "app/terminal.h"

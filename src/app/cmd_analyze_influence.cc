@@ -6,11 +6,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "analyze/influence_study.h"
+#include "analyze/influence/influence_study.h"
 #include "app/analyses.h"
 #include "app/study_setup.h"
 #include "app/terminal.h"
 #include "base/check.h"
+#include "generate/misfit.h"
 #include "weights/safetensors.h"
 
 namespace punt {
@@ -84,7 +85,10 @@ int Run(const InfluenceFlags& flags) {
     BadInput("{} is no network: it has no hidden states", setup.model.name);
   }
   if (setup.grid.size() != 1) BadInput("punt analyze influence takes one planner, got {}", setup.grid.size());
-  if (!flags.compare.empty()) MakePlanner(flags.compare);  // told before anything runs
+  if (!flags.compare.empty()) {  // told before anything runs
+    const auto missing = FindMissing(*MakePlanner(flags.compare), setup.model.denoiser->info());
+    if (missing) BadInput("--compare {}: {}", flags.compare, *missing);
+  }
   for (const auto& [name, value] :
        {std::pair{"canvases", flags.canvases}, {"singles", flags.singles}, {"sets", flags.sets}}) {
     setup.configuration.emplace_back(name, fmt::format("{}", value));
@@ -103,6 +107,8 @@ int Run(const InfluenceFlags& flags) {
     fmt::print("{} against {} on {} canvases: Jaccard {:.3f}, precision {:.3f}, tokens a step {:.2f} against {:.2f}\n",
                flags.compare, setup.grid.front().planner, agreement->canvases, agreement->jaccard, agreement->precision,
                agreement->other, agreement->own);
+  } else if (!flags.compare.empty()) {
+    fmt::print("nothing to compare: {} made no tests\n", setup.grid.front().planner);
   }
   WriteStudyFile(flags.study, *records->folder, "summary.json", summary + "\n");
   return 0;

@@ -6,8 +6,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "analyze/markdown.h"
-#include "analyze/order_study.h"
+#include "analyze/order/order_study.h"
 #include "app/analyses.h"
 #include "app/bench_table.h"
 #include "app/event_list.h"
@@ -19,6 +18,7 @@
 #include "generate/trace_pieces.h"
 #include "punt/planner.h"
 #include "punt/spec.h"
+#include "report/markdown.h"
 
 namespace punt {
 namespace {
@@ -134,7 +134,7 @@ int RunOrderStudy(const OrderFlags& flags) {
     runs.back().planner = setup.grid[i / setup.samples].planner;  // an earlier run may have spelled it differently
   }
   const OrderReport report{.source = setup.model.name,
-                           .sampling = fmt::format("{} sequences per planner, {}", setup.samples, setup.sampling),
+                           .sampling = fmt::format("{} sequences per planner, {}", setup.samples, setup.how),
                            .command = StudyCommand("order", flags.study, setup),
                            .rows = SummariseOrder(runs)};
   WriteReport(flags, report, runs, [&](const char* name, const std::string& text) {

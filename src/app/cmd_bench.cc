@@ -14,6 +14,7 @@
 #include "base/atomic_file.h"
 #include "base/check.h"
 #include "eval/bench_html.h"
+#include "tasks/tasks.h"
 
 namespace punt {
 namespace {
@@ -25,7 +26,7 @@ void WriteFiles(const fs::path& folder, const BenchReport& report, const Configu
   WriteFileAtomically(folder / "bench.json", BenchJson(report));
   WriteFileAtomically(folder / "bench.md", BenchMarkdown(report));
   WriteFileAtomically(folder / "report.html", BenchHtml(report, configuration));
-  if (QualityOf(FindTask(report.task), report.rows.front().summary)) {
+  if (QualityOf(*report.task, report.rows.front().summary)) {
     WriteFileAtomically(folder / "bench.svg", BenchSvg(report));
   }
 }
@@ -33,7 +34,7 @@ void WriteFiles(const fs::path& folder, const BenchReport& report, const Configu
 std::string SamplingLine(const SweepPlan& plan, const Model& model) {
   const bool has_one = plan.axes.seeds.size() == 1;
   return fmt::format("temperature {}, top-p {}, {} {}, score {} unless the planner has its own",
-                     fmt::join(plan.axes.temperatures, " and "), plan.eval.proposal.top_p, has_one ? "seed" : "seeds",
+                     fmt::join(plan.axes.temperatures, " and "), plan.eval.sampling.top_p, has_one ? "seed" : "seeds",
                      fmt::join(plan.axes.seeds, ", "), ScoreOf(plan.eval, model, ""));
 }
 
@@ -60,10 +61,7 @@ class Output {
  public:
   Output(const BenchFlags& flags, const SweepPlan& plan, const EvalSetup& setup)
       : flags_(flags), plan_(plan), task_(FindTask(plan.eval.task)), progress_(plan.points.size() * setup.count) {
-    report_ = {.task = std::string(task_.name),
-               .model = setup.model->name,
-               .sampling = SamplingLine(plan, *setup.model),
-               .rows = {}};
+    report_ = {.task = &task_, .model = setup.model->name, .sampling = SamplingLine(plan, *setup.model), .rows = {}};
     configuration_ = SweepConfiguration(plan, setup);
     std::vector<GridEntry> grid;
     for (const SweepPoint& point : plan.points) grid.push_back(point.entry);

@@ -8,6 +8,7 @@
 #include "app/comparison.h"
 #include "app/interruptible.h"
 #include "app/options.h"
+#include "app/sampling_flags.h"
 #include "app/terminal.h"
 #include "base/check.h"
 
@@ -17,10 +18,8 @@ namespace {
 struct CompareFlags {
   std::string model = kComparisonModel;
   std::string planners;
-  std::string score;
-  ProposalFlags proposal;
+  Sampling sampling;
   std::int64_t samples = 8;
-  std::uint64_t seed = 0;
   std::int64_t threads = 1;
   bool json = false;
   CLI::Option* planners_option = nullptr;
@@ -39,11 +38,8 @@ int Run(const CompareFlags& flags) {
   const Model model = OpenInterruptibly(flags.model);
   const std::vector<std::string> planners =
       flags.planners_option->count() > 0 ? ParsePlannerList(flags.planners) : DefaultPlanners();
-  const ComparisonOptions options{.score = flags.score,
-                                  .proposal = flags.proposal.Options(),
-                                  .samples = flags.samples,
-                                  .seed = flags.seed,
-                                  .threads = ThreadCount(flags.threads)};
+  const ComparisonOptions options{
+      .sampling = flags.sampling, .samples = flags.samples, .threads = ThreadCount(flags.threads)};
   const std::atomic<bool>& cancel = InstallInterruptHandlers();
   const int width = PlannerWidth(planners, TableWidth());
   if (!flags.json) {
@@ -76,10 +72,8 @@ Runner AddCompare(CLI::App& command) {
   const auto flags = std::make_shared<CompareFlags>();
   command.add_option("-m,--model", flags->model, "An exact toy model (see punt list models)")->capture_default_str();
   flags->planners_option = command.add_option("--planners", flags->planners, "SPEC;SPEC;... (see punt list planners)");
-  command.add_option("--score", flags->score, "Confidence score; default: the model's own");
-  flags->proposal.AddTo(command);
+  AddSampling(command, flags->sampling, kWithoutPlanner);
   AddInteger(command, "--samples", flags->samples, 1, 1'000'000, "Sequences per planner")->default_str("8");
-  AddSeed(command, "--seed", flags->seed, "Seed of all random numbers");
   AddThreads(command, flags->threads);
   command.add_flag("--json", flags->json, "Print a JSON array");
   command.footer(

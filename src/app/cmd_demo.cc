@@ -19,11 +19,13 @@
 #include "generate/trace_pieces.h"
 #include "punt/generator.h"
 #include "punt/planner.h"
+#include "tasks/tasks.h"
 
 namespace punt {
 namespace {
 
-constexpr const char* kLivePlanner = "punt:epsilon=0.04";
+constexpr const char* kLivePlanner = "scout";
+constexpr const char* kTested = "punt:epsilon=0.04";
 constexpr const char* kOneByOne = "top-k:k=1";
 constexpr const char* kLeftToRight = "left-to-right";
 constexpr const char* kUntested = "top-k:k=4";
@@ -36,8 +38,7 @@ struct DemoFlags {
 };
 
 std::vector<GridEntry> DemoGrid() {
-  const std::vector<std::string> planners = {kOneByOne,    kConfident,          "entropy-bound:gamma=1",
-                                             kLivePlanner, "punt:epsilon=0.16", kUntested};
+  const std::vector<std::string> planners = {kOneByOne, kConfident, kLivePlanner, "scout:sure=0.5,doubt=2", kUntested};
   return GridOf(planners);
 }
 
@@ -46,9 +47,9 @@ std::vector<GridEntry> DemoGrid() {
 bool WriteRecords(const DemoFlags& flags) {
   fmt::print(
       "1. Sixteen bills by tasks, a model of test data: the entries are random, a + b is\nthe total. Tokens drawn "
-      "together without a test need not agree (x); one by one\ntakes a pass for each token.\n");
+      "together without a test need not agree (x); one by one\ntakes a pass for each token. scout tests first.\n");
   FlushOutput();
-  return ShowRecords(flags.eval.seed, flags.eval.threads, flags.view.Options(stdout, ViewKind::kNone).colour);
+  return ShowRecords(flags.eval.sampling.seed, flags.eval.threads, flags.view.Options(stdout, ViewKind::kNone).colour);
 }
 
 /// The story, as it appears; where it cannot be drawn, its text.
@@ -59,8 +60,8 @@ void Tell(const DemoFlags& flags, const EvalSetup& setup) {
   view_options.show_title = false;
   const bool is_drawn = view_options.kind != ViewKind::kNone;
   fmt::print(
-      "\n2. A story by {}, filled in by {}. Every step proposes tokens\nanywhere in the text, tests which of them "
-      "influence each other, and keeps a set\nthat does not{}\n",
+      "\n2. A story by {}, filled in by {}. Every step proposes tokens\nanywhere in the text and keeps those that are "
+      "sure or, by a test, do not influence\neach other{}\n",
       model.name, kLivePlanner, is_drawn ? " (green kept, red put back)." : ".");
   FlushOutput();
   CanvasView view(view_options);
@@ -80,9 +81,9 @@ void Tell(const DemoFlags& flags, const EvalSetup& setup) {
 /// Planners on a chain whose positions are shuffled: what each took, and what it got wrong, exactly. False after an
 /// interruption.
 bool ShowChain(const DemoFlags& flags) {
-  const std::vector<std::string> planners = {kLeftToRight, kLivePlanner, kUntested, kConfident, "dilated:log_window=4"};
+  const std::vector<std::string> planners = {kLeftToRight, kTested, kUntested, kConfident, "dilated:log_window=4"};
   const Model chain = OpenModel(kComparisonModel);
-  const ComparisonOptions options{.score = "", .proposal = {}, .samples = kChainSamples, .seed = flags.eval.seed};
+  const ComparisonOptions options{.sampling = {.seed = flags.eval.sampling.seed}, .samples = kChainSamples};
   const int width = PlannerWidth(planners, TableWidth());
   fmt::print(
       "\n3. Where the truth is known: {} tokens that depend on each other in places that\nno planner was told (a "
@@ -148,13 +149,13 @@ Runner AddDemo(CLI::App& command) {
   eval.task = "stories";
   eval.model = "stories";
   eval.limit = 1;
-  eval.proposal.temperature = 0.7;
-  eval.proposal.top_p = 0.9;
+  eval.sampling.temperature = 0.7;
+  eval.sampling.top_p = 0.9;
   command.add_option("-m,--model", eval.model, "Bundled model, GGUF file or Hugging Face folder")
       ->capture_default_str();
   command.add_option("--judge", eval.judge, "Autoregressive GGUF model that judges texts; default: the bundled one");
   AddInteger(command, "--samples", eval.limit, 1, 10000, "Stories per planner in the table")->default_str("1");
-  AddSeed(command, "--seed", eval.seed, "Seed of all random numbers");
+  AddSeed(command, "--seed", eval.sampling.seed, "Seed of all random numbers");
   AddThreads(command, eval.threads);
   flags->view.AddTo(command);
   command.footer(

@@ -11,9 +11,10 @@
 #include "app/sweep_progress.h"
 #include "app/terminal.h"
 #include "base/check.h"
-#include "eval/mt_bench.h"
 #include "eval/run.h"
 #include "punt/planner.h"
+#include "tasks/mt_bench/mt_bench.h"
+#include "tasks/tasks.h"
 
 namespace punt {
 namespace {
@@ -22,7 +23,6 @@ constexpr int kPipeColumns = 120;
 
 struct EvalCommand {
   EvalFlags eval;
-  std::string planner{kDefaultPlanner};
   bool reference = false;
   std::string out;
   bool json = false;
@@ -33,9 +33,9 @@ struct EvalCommand {
 /// Throws Error on options that contradict each other; fills in the model that goes without saying.
 void Complete(EvalCommand& command) {
   CanonicalTaskSpec(command.eval.task);  // a wrong key is told before a missing model
-  CanonicalPlannerSpec(command.planner);
+  CanonicalPlannerSpec(command.eval.sampling.planner);
   const std::optional<double> usual = UsualTemperature(command.eval.task);
-  if (usual && command.temperature_option->count() == 0) command.eval.proposal.temperature = *usual;
+  if (usual && command.temperature_option->count() == 0) command.eval.sampling.temperature = *usual;
   const bool has_model = !command.eval.model.empty();
   if (command.reference && has_model) BadInput("--reference judges no model: leave out --model");
   if (command.reference && command.planner_option->count() > 0) BadInput("--reference has no planner");
@@ -45,18 +45,19 @@ void Complete(EvalCommand& command) {
 int Run(EvalCommand command) {
   if (command.eval.task == kMtBench) {
     if (command.reference) BadInput("mt-bench has no reference");
-    return AnswerMtBench(command.eval, {.planner = command.planner, .out = command.out, .json = command.json});
+    return AnswerMtBench(command.eval,
+                         {.planner = command.eval.sampling.planner, .out = command.out, .json = command.json});
   }
   Complete(command);
   EvalSetup setup = OpenEval(command.eval);
   EvalReport report{.task = std::string(FindTask(command.eval.task).name),
                     .model = setup.model ? setup.model->name : setup.judge,
-                    .planner = setup.model ? ShortPlannerSpec(command.planner) : "",
-                    .configuration = EvalConfiguration(command.eval, setup, command.planner, "")};
+                    .planner = setup.model ? ShortPlannerSpec(command.eval.sampling.planner) : "",
+                    .configuration = EvalConfiguration(command.eval, setup, command.eval.sampling.planner, "")};
   std::optional<EvalLog> log;
   if (!command.out.empty()) log.emplace(command.out, report.configuration);
   SweepProgress progress(setup.count);
-  EvalJob job = MakeEvalJob(command.eval, setup, command.planner, "");
+  EvalJob job = MakeEvalJob(command.eval, setup, command.eval.sampling.planner, "");
   job.log = log ? &*log : nullptr;
   job.on_progress = [&](std::size_t done) { progress.Show(done); };
   const std::vector<EvalRecord> records = RunItems(job);
@@ -103,11 +104,9 @@ Examples:
 Runner AddEval(CLI::App& command) {
   const auto flags = std::make_shared<EvalCommand>();
   command.footer(Footer());
-  flags->eval.AddTo(command);
+  flags->eval.AddTo(command, true);
   flags->temperature_option = command.get_option("--temperature");
-  flags->planner_option =
-      command.add_option("--planner", flags->planner, "name or name:key=value,... (see punt list planners)")
-          ->capture_default_str();
+  flags->planner_option = command.get_option("--planner");
   command.add_flag("--reference", flags->reference, "No model: judge the judge's own samples");
   command.add_option("--out", flags->out, "Folder of records and summary");
   command.add_flag("--json", flags->json, "Print the summary as JSON");

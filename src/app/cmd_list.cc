@@ -11,8 +11,6 @@
 #include "base/instruction_set.h"
 #include "base/processors.h"
 #include "base/suggest.h"
-#include "eval/mt_bench.h"
-#include "eval/task.h"
 #include "model/architecture.h"
 #include "model/bundled_models.h"
 #include "model/devices.h"
@@ -22,6 +20,8 @@
 #include "punt/score.h"
 #include "punt/spec.h"
 #include "serve/registry_json.h"
+#include "tasks/mt_bench/mt_bench.h"
+#include "tasks/tasks.h"
 #include "weights/weight_source.h"
 
 namespace punt {
@@ -69,6 +69,10 @@ void ListModels(bool json) {
     const std::string summary = OpenGguf(model.file)->metadata().StringOr("general.description", "");
     if (json) list.push_back({{"name", model.name}, {"summary", summary}, {"file", model.file.string()}});
     if (!json) fmt::print("{}\n    {}\n", model.name, summary);
+  }
+  for (const BundledModel& model : FetchedModels()) {  // anything may lie there: it is not opened
+    if (json) list.push_back({{"name", model.name}, {"summary", "fetched"}, {"file", model.file.string()}});
+    if (!json) fmt::print("{}\n    fetched: {}\n", model.name, model.file.string());
   }
   for (const ToyRow& row : Toys()) {
     if (json) list.push_back(RowJson(fmt::format("toy:{}", row.name), row.summary, row.params));

@@ -9,7 +9,7 @@
 #include "app/terminal.h"
 #include "base/atomic_file.h"
 #include "base/check.h"
-#include "eval/sudoku_board.h"
+#include "tasks/sudoku/sudoku_board.h"
 
 namespace punt {
 namespace {

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "analyze/confidence_json.h"
 #include "app/command.h"
 #include "app/eval_report.h"
 #include "app/score_files.h"
@@ -14,8 +13,10 @@
 #include "app/terminal.h"
 #include "base/check.h"
 #include "base/processors.h"
-#include "eval/data_file.h"
 #include "eval/score.h"
+#include "report/confidence_json.h"
+#include "report/data_file.h"
+#include "tasks/scorers.h"
 
 namespace punt {
 namespace {

@@ -15,14 +15,15 @@
 #include "app/interruptible.h"
 #include "app/options.h"
 #include "app/request.h"
+#include "app/sampling_flags.h"
 #include "app/terminal.h"
 #include "base/atomic_file.h"
 #include "base/check.h"
-#include "eval/data_file.h"
 #include "generate/misfit.h"
 #include "model/bundled_models.h"
 #include "punt/generator.h"
 #include "punt/planner.h"
+#include "report/data_file.h"
 #include "serve/request_head.h"
 #include "serve/request_screen.h"
 #include "serve/server.h"
@@ -32,6 +33,9 @@ namespace {
 
 constexpr const char* kKeyVariable = "PUNT_API_KEY";
 constexpr int kPollMilliseconds = 100;
+// How requests sample that do not say; not: what sequences that run together share, and what is theirs alone. --max-nfe
+// is the server's limit.
+constexpr std::string_view kNotServed[] = {"guidance", "freeze_mask_ratio", "max_nfe", "seed"};
 
 struct ServeFlags {
   std::string model;
@@ -41,7 +45,7 @@ struct ServeFlags {
   std::string api_key_file;
   std::vector<std::string> allow_hosts;
   std::string cors;
-  std::string planner{kDefaultPlanner};
+  Sampling sampling;
   std::string alias;
   std::string chat_template = "auto";
   std::int64_t max_tokens = 4096;
@@ -99,7 +103,7 @@ void RequireOrigin(const std::string& origin) {
 }
 
 ServerOptions OptionsOf(const ServeFlags& flags) {
-  CanonicalPlannerSpec(flags.planner);
+  Validate(flags.sampling);
   RequireOrigin(flags.cors);
   return {.host = flags.host,
           .port = static_cast<int>(flags.port),
@@ -116,7 +120,7 @@ ServerOptions OptionsOf(const ServeFlags& flags) {
           .max_connections_per_address = static_cast<int>(flags.max_per_address),
           .max_seconds = std::chrono::seconds(flags.max_seconds),
           .log_prompts = flags.log_prompts,
-          .default_planner = flags.planner,
+          .sampling = flags.sampling,
           .alias = flags.alias,
           .chat_template = flags.chat_template,
           .scheduler = {.threads = ThreadCount(flags.threads),
@@ -144,12 +148,13 @@ Model OpenWarm(const ServeFlags& flags, int threads) {
   });
 }
 
-/// A default planner that the model cannot serve would be refused with every request.
-void RequirePlanner(const Model& model, const std::string& planner) {
+/// Defaults that the model cannot serve would be refused with every request.
+void RequireServable(const Model& model, const Sampling& sampling) {
   const DenoiserInfo& info = model.denoiser->info();
-  const Recipe recipe = MakeRecipe(planner, "", {}, info);
+  const Recipe recipe = MakeRecipe(sampling, info);
   const Canvas canvas({info.mask_token}, info.mask_token, info.vocab_size);
-  if (const auto misfit = FindMisfit(recipe, canvas, info)) BadInput("--planner {}: {}", planner, misfit->message);
+  if (const auto misfit = FindMisfit(recipe, canvas, info))
+    BadInput("--planner {}: {}", sampling.planner, misfit->message);
 }
 
 /// Every connection has a thread of its own, and glibc would keep the logits of a past request in that thread's heap
@@ -181,7 +186,7 @@ int Run(const ServeFlags& flags) {
       "http://{}:{}", flags.host.find(':') == std::string::npos ? flags.host : "[" + flags.host + "]", port);
   try {
     Model model = OpenWarm(flags, options.scheduler.threads);
-    RequirePlanner(model, flags.planner);
+    RequireServable(model, flags.sampling);
     PrintWarnings(model.warnings);
     const std::string name = model.name;
     server.SetModel(std::move(model));
@@ -203,8 +208,8 @@ int Run(const ServeFlags& flags) {
 
 constexpr const char* kFooter =
     R"(Answers POST /v1/chat/completions and /v1/completions as OpenAI's API does, streamed or not; a request may have an object
-"diffusion" with planner, score, window, cache, eos, top_k, max_nfe, infill and stream. GET / is a page that shows the canvas
-being filled. Keys: --api-key, --api-key-file (one a line) or $PUNT_API_KEY; without any everybody who reaches the port is
+"diffusion" with planner, score, window, cache, eos, max_nfe, infill, stream and others; what it does not say is as the
+options under Sampling have it. GET / is a page that shows the canvas being filled. Keys: --api-key, --api-key-file (one a line) or $PUNT_API_KEY; without any everybody who reaches the port is
 served. SIGTERM and Ctrl-C finish what runs, at most --grace seconds. The log is JSON lines on the standard error.
 docs/serving.md has the details.
 
@@ -223,7 +228,6 @@ Runner AddServe(CLI::App& command) {
                      "Bundled model, GGUF file, folder or toy:KIND,... (see punt list models)");
   command.add_option("--host", flags->host, "Address to listen on")->capture_default_str();
   AddInteger(command, "--port", flags->port, 0, 65535, "Port; 0: any that is free")->default_str("8080");
-  command.add_option("--planner", flags->planner, "For requests that name none")->capture_default_str();
   command.add_option("--alias", flags->alias, "What clients call the model; default: the name of its file");
   command
       .add_option(
@@ -261,6 +265,7 @@ Runner AddServe(CLI::App& command) {
       ->default_str("8192");
   AddInteger(command, "--grace", flags->grace, 0, kMillion, "Seconds to finish in when told to stop")
       ->default_str("30");
+  AddSampling(command, flags->sampling, kNotServed);
   AddThreads(command, flags->threads);
   AddCompute(command, flags->compute);
   AddInfluence(command, flags->influence);

@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "base/trim.h"
 #include "punt/generator.h"
+#include "writer/stop_strings.h"
 
 namespace punt {
 namespace {
@@ -44,12 +45,15 @@ std::vector<std::string> ParsePlannerList(std::string_view text) {
 ComparisonRow Compare(const Model& model, const std::string& planner, const ComparisonOptions& options,
                       const std::atomic<bool>* cancel) {
   const DenoiserInfo& info = model.denoiser->info();
-  const SessionOptions session_options{.banned_tokens = {}, .threads = options.threads};
+  Sampling sampling = options.sampling;
+  sampling.planner = planner;
+  SessionOptions session_options = SessionFor(sampling, info);
+  session_options.threads = options.threads;
   const std::unique_ptr<DenoiserSession> session = model.denoiser->NewSession(session_options);
-  Recipe recipe = MakeRecipe(planner, options.score, options.proposal, info);
-  recipe.seed = options.seed;
+  Recipe recipe = MakeRecipe(sampling, info);
   const std::vector<Token> masks(static_cast<std::size_t>(info.max_length), info.mask_token);
   const Canvas canvas(masks, info.mask_token, info.vocab_size);
+  EndAtStops(recipe, model, PlaceOfMasks(masks, info.mask_token), sampling.stop);
 
   ComparisonRow row{.planner = planner};
   double committed = 0;

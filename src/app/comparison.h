@@ -9,16 +9,14 @@
 #include <vector>
 
 #include "punt/model.h"
-#include "punt/sampler.h"
+#include "punt/sampling.h"
 
 namespace punt {
 
 struct ComparisonOptions {
-  std::string score;  // empty: the model's own
-  ProposalOptions proposal;
+  Sampling sampling;         // its planner is not looked at
   std::int64_t samples = 8;  // sequences per planner: sample numbers 0..samples-1, the same for all
-  std::uint64_t seed = 0;
-  int threads = 1;  // changes only speed
+  int threads = 1;           // changes only speed
 };
 
 /// Means over the samples of one planner.

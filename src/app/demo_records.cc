@@ -1,15 +1,20 @@
 #include "app/demo_records.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <set>
 
+#include "app/bench_table.h"
 #include "app/eval_setup.h"
 #include "app/terminal.h"
-#include "eval/record_questions.h"
 #include "model/bundled_models.h"
 #include "punt/generator.h"
+#include "tasks/questions/list_questions.h"
+#include "tasks/questions/record_questions.h"
 
 namespace punt {
 namespace {
@@ -17,8 +22,14 @@ namespace {
 constexpr const char* kModel = "tasks";
 constexpr const char* kSchema = "bills";
 constexpr int kEntries = 16;
+constexpr int kPeople = 4;
+constexpr int kLabel = 7;
 constexpr int kColumn = 18;
+// Entries are to be random: ranked by rows, not by what was drawn from them. Any order of a line will do.
+constexpr const char* kDocumentScore = "margin";
+constexpr const char* kLineScore = "token-prob";
 const std::vector<std::string> kPlanners = {"top-k:k=1", "threshold:tau=0.9", "top-k:k=8", "scout"};
+const std::vector<std::string> kLinePlanners = {"top-k:k=1", "top-k:k=4", "scout"};
 
 constexpr const char* kRed = "\x1b[31m";
 constexpr const char* kPlain = "\x1b[0m";
@@ -26,6 +37,8 @@ constexpr const char* kPlain = "\x1b[0m";
 std::int64_t CountRight(const WrittenRecords& written) {
   return std::count(written.is_right.begin(), written.is_right.end(), true);
 }
+
+std::string GivenName(const std::string& person) { return person.substr(0, person.find(' ')); }
 
 bool IsAllRight(const WrittenRecords& written) {
   return CountRight(written) == static_cast<std::int64_t>(written.is_right.size());
@@ -50,10 +63,25 @@ WrittenRecords ReadWritten(std::string_view schema, int entries, std::string_vie
   return written;
 }
 
-std::string RecordsTable(const std::vector<WrittenRecords>& columns, bool colour) {
+std::int64_t CountDifferent(const WrittenRecords& written) {
+  std::set<std::string> contents;  // all behind the number
+  for (std::size_t i = 0; i < written.lines.size(); ++i) {
+    const std::string& line = written.lines[i];
+    if (written.is_right[i]) contents.insert(line.substr(std::min(line.size(), line.find(','))));
+  }
+  return std::ssize(contents);
+}
+
+std::string RecordsTable(const std::vector<WrittenRecords>& columns, bool colour, int width) {
+  const auto fitting = static_cast<std::size_t>(std::max(1, (width - kLabel) / kColumn));
+  if (columns.size() > fitting) {
+    const auto cut = columns.begin() + static_cast<std::ptrdiff_t>(fitting);
+    return RecordsTable({columns.begin(), cut}, colour, width) + "\n" +
+           RecordsTable({cut, columns.end()}, colour, width);
+  }
   std::string text;
   const auto line = [&](std::string_view label, auto cell) {
-    std::string row = fmt::format("{:<7}", label);
+    std::string row = fmt::format("{:<{}}", label, kLabel);
     for (const WrittenRecords& column : columns) row += cell(column);
     text += row.substr(0, row.find_last_not_of(' ') + 1) + "\n";
   };
@@ -69,6 +97,37 @@ std::string RecordsTable(const std::vector<WrittenRecords>& columns, bool colour
   line("passes", [&](const WrittenRecords& c) { return plain(c.passes); });
   line("right",
        [&](const WrittenRecords& c) { return plain(fmt::format("{} of {}", CountRight(c), c.is_right.size())); });
+  line("unlike", [&](const WrittenRecords& c) { return plain(CountDifferent(c)); });
+  return text;
+}
+
+WrittenLine ReadWrittenLine(const Question& question, std::string_view text) {
+  const auto asked = ReadLine(question.answer);  // an example: the same people
+  WrittenLine written{.planner = {}, .is_right = IsRightList(question, text)};
+  for (const std::string& person : ReadLine(text).value_or(std::vector<std::string>())) {
+    const bool is_twice = std::ranges::find(written.names, GivenName(person)) != written.names.end();
+    written.is_wrong.push_back(is_twice || std::ranges::find(*asked, person) == asked->end());
+    written.names.push_back(GivenName(person));
+  }
+  return written;
+}
+
+std::string LinesTable(const std::vector<std::string>& asked, const std::vector<WrittenLine>& answers, bool colour) {
+  std::string text = fmt::format("{:<{}}{:>6}  {}\n", "", kColumn, "passes", fmt::join(asked, " "));
+  for (const WrittenLine& answer : answers) {
+    text += fmt::format("{:<{}}{:>6} ", answer.planner, kColumn, answer.passes);
+    for (std::size_t i = 0; i < answer.names.size(); ++i) {
+      const std::string name = answer.names[i] + (answer.is_wrong[i] ? " x" : "");
+      text += " " + (colour && answer.is_wrong[i] ? kRed + name + kPlain : name);
+    }
+    const bool says_why = std::ranges::find(answer.is_wrong, true) != answer.is_wrong.end();
+    if (answer.names.empty()) {
+      text += " no list x";
+    } else if (!answer.is_right && !says_why) {
+      text += answer.names == asked ? "  not shuffled x" : "  not everybody x";
+    }
+    text += "\n";
+  }
   return text;
 }
 
@@ -92,31 +151,77 @@ bool HasRecordsModel() {
   return std::any_of(models.begin(), models.end(), [](const BundledModel& m) { return m.name == kModel; });
 }
 
-bool ShowRecords(std::uint64_t seed, std::int64_t threads, bool colour) {
-  EvalFlags flags;
-  flags.task = fmt::format("records:schema={},form=csv,entries={}", kSchema, kEntries);
-  flags.model = kModel;
-  flags.limit = 1;
-  flags.seed = seed;
-  flags.threads = threads;
-  flags.proposal.temperature = 1;
-  const EvalSetup setup = OpenEval(flags);
+namespace {
+
+/// One item of a task by one planner; none after an interruption.
+struct Written {
+  std::string text;
+  std::int64_t passes = 0;
+};
+
+std::optional<Written> Write(const EvalFlags& flags, const EvalSetup& setup, const std::string& planner,
+                             const char* score) {
   const DenoiserInfo& info = setup.model->denoiser->info();
   const EvalItem item = setup.task->Item(0);
+  const std::unique_ptr<DenoiserSession> session = setup.model->denoiser->NewSession(setup.session);
+  const GenerateResult result =
+      Generate(*session, Canvas(item.canvas, info.mask_token, info.vocab_size),
+               MakeEvalRecipe(flags, *setup.model, planner, score), {.cancel = &InstallInterruptHandlers()});
+  if (result.stop == StopReason::kCancelled) return std::nullopt;
+  return Written{setup.task->ResponseText(item, result.tokens), result.counters.nfe()};
+}
+
+bool ShowDocument(const EvalFlags& flags, const EvalSetup& setup, bool colour) {
   std::vector<WrittenRecords> columns;
   for (const std::string& planner : kPlanners) {
-    const std::unique_ptr<DenoiserSession> session = setup.model->denoiser->NewSession(setup.session);
-    const GenerateResult result =
-        Generate(*session, Canvas(item.canvas, info.mask_token, info.vocab_size),
-                 MakeEvalRecipe(flags, *setup.model, planner, "token-prob"), {.cancel = &InstallInterruptHandlers()});
-    if (result.stop == StopReason::kCancelled) return false;
-    columns.push_back(ReadWritten(kSchema, kEntries, setup.task->ResponseText(item, result.tokens)));
+    const auto written = Write(flags, setup, planner, kDocumentScore);
+    if (!written) return false;
+    columns.push_back(ReadWritten(kSchema, kEntries, written->text));
     columns.back().planner = planner;
-    columns.back().passes = result.counters.nfe();
+    columns.back().passes = written->passes;
   }
-  fmt::print("{}{}\n", RecordsTable(columns, colour), RecordsVerdict(columns));
+  fmt::print("{}{}\n", RecordsTable(columns, colour, TableWidth()), RecordsVerdict(columns));
   FlushOutput();
   return true;
+}
+
+bool ShowLine(const EvalFlags& flags, const EvalSetup& setup, bool colour) {
+  const EvalItem item = setup.task->Item(0);
+  const Question question{.kind = "shuffle", .prompt = item.prompt, .answer = item.reference};
+  std::vector<std::string> asked;
+  for (const std::string& person :
+       ReadLine(item.prompt.substr(item.prompt.find('['))).value_or(std::vector<std::string>())) {
+    asked.push_back(GivenName(person));
+  }
+  std::vector<WrittenLine> answers;
+  for (const std::string& planner : kLinePlanners) {
+    const auto written = Write(flags, setup, planner, kLineScore);
+    if (!written) return false;
+    answers.push_back(ReadWrittenLine(question, written->text));
+    answers.back().planner = planner;
+    answers.back().passes = written->passes;
+  }
+  fmt::print("\nThe same model shuffles a list of people: each place may be anybody, all together not.\n{}",
+             LinesTable(asked, answers, colour));
+  FlushOutput();
+  return true;
+}
+
+}  // namespace
+
+bool ShowRecords(std::uint64_t seed, std::int64_t threads, bool colour) {
+  EvalFlags flags;
+  flags.model = kModel;
+  flags.limit = 1;
+  flags.sampling.seed = seed;
+  flags.threads = threads;
+  flags.sampling.temperature = 1;
+  flags.task = fmt::format("records:schema={},form=csv,entries={}", kSchema, kEntries);
+  EvalSetup setup = OpenEval(flags);
+  if (!ShowDocument(flags, setup, colour)) return false;
+  flags.task = fmt::format("lists:kind=shuffle,people={}", kPeople);
+  setup.task = MakeEvalTask(flags, setup);
+  return ShowLine(flags, setup, colour);
 }
 
 }  // namespace punt

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tasks/questions/question.h"
+
 namespace punt {
 
 /// A document as one planner wrote it.
@@ -19,9 +21,12 @@ struct WrittenRecords {
 /// The entries of a CSV text by their numbers, and which of them are consistent.
 WrittenRecords ReadWritten(std::string_view schema, int entries, std::string_view text);
 
-/// Columns of what planners wrote, wrong entries with an x (and red), passes and right entries below. No line is wider
-/// than 80 columns for up to four planners.
-std::string RecordsTable(const std::vector<WrittenRecords>& columns, bool colour);
+/// Contents among the entries that are right: one that comes again and again is no test data.
+std::int64_t CountDifferent(const WrittenRecords& written);
+
+/// Columns of what planners wrote, wrong entries with an x (and red); below, passes, right entries and different ones.
+/// No line is wider than `width`: columns that do not fit come in further tables below.
+std::string RecordsTable(const std::vector<WrittenRecords>& columns, bool colour, int width);
 
 /// What the table says, made from its figures: which planners had everything right, and the passes of the first and the
 /// cheapest of them.
@@ -30,7 +35,22 @@ std::string RecordsVerdict(const std::vector<WrittenRecords>& columns);
 /// Whether the model that writes the records came along.
 bool HasRecordsModel();
 
-/// Writes and prints. False after an interruption.
+/// An answer to a question to shuffle a line of people, by given names; names that come twice or are of nobody in the
+/// line are marked with an x (and red), and so is an answer that is no line, not everybody or not shuffled.
+struct WrittenLine {
+  std::string planner;
+  std::int64_t passes = 0;
+  bool is_right = false;
+  std::vector<std::string> names;  // empty: no line
+  std::vector<bool> is_wrong;      // of each
+};
+
+WrittenLine ReadWrittenLine(const Question& question, std::string_view text);
+
+/// A row of the line's names as asked, and one for each answer.
+std::string LinesTable(const std::vector<std::string>& asked, const std::vector<WrittenLine>& answers, bool colour);
+
+/// Writes and prints a document and a shuffled line. False after an interruption.
 bool ShowRecords(std::uint64_t seed, std::int64_t threads, bool colour);
 
 }  // namespace punt

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "analyze/markdown.h"
-#include "analyze/planner_style.h"
+#include "report/markdown.h"
+#include "report/planner_style.h"
 
 namespace punt {
 namespace {

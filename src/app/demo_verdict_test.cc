@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tasks/tasks.h"
+
 namespace punt {
 namespace {
 

@@ -52,15 +52,15 @@ std::vector<std::string> PlannersOf(const SweepPlan& plan) {
 }
 
 std::string ScoreText(const SweepPlan& plan) {
-  if (!plan.eval.score.empty()) return plan.eval.score;
+  if (!plan.eval.sampling.score.empty()) return plan.eval.sampling.score;
   if (plan.preset == nullptr || plan.preset->score("llada").empty()) return "the model's own";
   return fmt::format("{} (dream: {})", plan.preset->score("llada"), plan.preset->score("dream"));
 }
 
 Json ToJson(const SweepPlan& plan, const std::vector<DryTask>& tasks) {
-  Json object = {{"planners", PlannersOf(plan)}, {"temperatures", plan.axes.temperatures},
-                 {"seeds", plan.axes.seeds},     {"top_p", plan.eval.proposal.top_p},
-                 {"eos", plan.eval.eos},         {"score", ScoreText(plan)},
+  Json object = {{"planners", PlannersOf(plan)},  {"temperatures", plan.axes.temperatures},
+                 {"seeds", plan.axes.seeds},      {"top_p", plan.eval.sampling.top_p},
+                 {"eos", plan.eval.sampling.eos}, {"score", ScoreText(plan)},
                  {"tasks", Json::array()}};
   for (const DryTask& task : tasks) {
     object["tasks"].push_back({{"task", task.name},
@@ -82,7 +82,7 @@ std::string DryRun(const SweepPlan& plan, bool as_json) {
   for (const std::string& planner : planners) text += fmt::format("             {}\n", planner);
   text += fmt::format("temperature  {}\nseed         {}\nnucleus      {}\neos          {}\nscore        {}\n",
                       fmt::join(plan.axes.temperatures, ", "), fmt::join(plan.axes.seeds, ", "),
-                      plan.eval.proposal.top_p, plan.eval.eos, ScoreText(plan));
+                      plan.eval.sampling.top_p, plan.eval.sampling.eos, ScoreText(plan));
   text += fmt::format("\n{:<20} {:>5} {:>10} {:>6} {:>7} {:>12}\n", "task", "shots", "length", "runs", "items",
                       "generations");
   for (const DryTask& task : tasks) {

@@ -11,12 +11,12 @@
 #include "app/terminal.h"
 #include "base/check.h"
 #include "eval/continuation.h"
-#include "eval/data_file.h"
-#include "eval/json_records.h"
-#include "eval/mt_bench.h"
-#include "eval/record_folder.h"
 #include "punt/generator.h"
 #include "punt/planner.h"
+#include "report/data_file.h"
+#include "report/json_records.h"
+#include "report/record_folder.h"
+#include "tasks/mt_bench/mt_bench.h"
 
 namespace punt {
 namespace {
@@ -41,22 +41,14 @@ std::vector<MtBenchQuestion> ReadQuestions(const EvalFlags& flags) {
 }
 
 Configuration ConfigurationOf(const EvalFlags& flags, const MtBenchRun& run, const Model& model) {
-  return {{"task", kMtBench},
-          {"model", FileIdentity(model.name, true)},
-          {"data", FileIdentity(flags.data, false)},
-          {"seed", fmt::format("{}", flags.seed)},
-          {"length", fmt::format("{}", flags.length > 0 ? flags.length : kUsualLength)},
-          {"temperature", fmt::format("{}", flags.proposal.temperature)},
-          {"top_p", fmt::format("{}", flags.proposal.top_p)},
-          {"top_k", fmt::format("{}", flags.proposal.top_k)},
-          {"convention", flags.proposal.convention},
-          {"planner", CanonicalPlannerSpec(run.planner)},
-          {"score", ScoreOf(flags, model, "")},
-          {"score_on", flags.proposal.score_on},
-          {"eos", flags.eos},
-          {"compute", flags.compute},
-          {"window", fmt::format("{}", flags.window)},
-          {"cache", Name(ParseCachePolicy(flags.cache))}};
+  Configuration configuration = {{"task", kMtBench},
+                                 {"model", FileIdentity(model.name, true)},
+                                 {"data", FileIdentity(flags.data, false)},
+                                 {"length", fmt::format("{}", flags.length > 0 ? flags.length : kUsualLength)},
+                                 {"compute", flags.compute}};
+  const Configuration how = EvalSamplingConfiguration(flags, model, run.planner, "");
+  configuration.insert(configuration.end(), how.begin(), how.end());
+  return configuration;
 }
 
 /// A question's number, as FastChat writes it, where it is one.
@@ -76,9 +68,7 @@ class Respondent {
       : flags_(flags),
         model_(model),
         recipe_(MakeEvalRecipe(flags, model, run.planner, "")),
-        session_(model.denoiser->NewSession(
-            {.banned_tokens = BannedTokens(ParseEosPolicy(flags.eos), model.denoiser->info()),
-             .threads = ThreadCount(flags.threads)})) {}
+        session_(model.denoiser->NewSession(EvalSession(flags, model))) {}
 
   /// The line of a question's answers; nothing after an interruption.
   std::optional<std::string> Answer(std::size_t index, const MtBenchQuestion& question) {
@@ -107,7 +97,7 @@ class Respondent {
                        {"seconds", result.seconds}});
     }
     const Json line = {{"question_id", IdJson(question.id)},
-                       {"answer_id", fmt::format("{}-{}", question.id, flags_.seed)},
+                       {"answer_id", fmt::format("{}-{}", question.id, flags_.sampling.seed)},
                        {"model_id", model_.name},
                        {"choices", Json::array({{{"index", 0}, {"turns", turns}}})},
                        {"nfe", costs}};

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "analyze/confidence_json.h"
 #include "app/glyphs.h"
+#include "report/confidence_json.h"
 
 namespace punt {
 namespace {

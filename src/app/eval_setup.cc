@@ -7,18 +7,21 @@
 #include <limits>
 
 #include "app/interruptible.h"
+#include "app/sampling_flags.h"
 #include "app/terminal.h"
 #include "base/check.h"
-#include "eval/data_file.h"
 #include "eval/stream.h"
 #include "model/bundled_models.h"
 #include "punt/planner.h"
+#include "report/data_file.h"
+#include "tasks/tasks.h"
 
 namespace punt {
 namespace {
 
 constexpr std::int64_t kMostItems = 1'000'000;
 constexpr const char* kBundledJudge = "stories15m";
+constexpr std::string_view kAlwaysSaid[] = {"seed", "temperature", "top_p", "top_k", "convention"};
 
 std::string JudgeOf(const EvalFlags& flags) {
   if (!flags.judge.empty() || !FindTask(flags.task).takes_judge) return flags.judge;
@@ -73,25 +76,19 @@ std::string FileIdentity(const std::string& path, bool is_large) {
   return error ? path : fmt::format("{} ({} bytes)", path, size);
 }
 
-void EvalFlags::AddTo(CLI::App& command) {
+void EvalFlags::AddTo(CLI::App& command, bool has_planner) {
   constexpr std::int64_t kInt = std::numeric_limits<int>::max();
   command.add_option("task", task, "name or name:key=value,... (see punt list tasks)")->required();
-  command.add_option(
-      "-m,--model", model,
-      "Bundled model, GGUF file, folder or toy:KIND,... (see punt list models); default: the bundled one "
-      "of sudoku, stories and membrane");
-  command.add_option("--score", score, "Confidence score (see punt list scores); default: the model's own");
-  proposal.AddTo(command);
+  command.add_option("-m,--model", model,
+                     "Bundled or fetched model, GGUF file, folder or toy:KIND,... (see punt list models); default: the "
+                     "bundled one, where "
+                     "the task has one");
+  AddSampling(command, sampling, has_planner ? std::span<const std::string_view>() : kWithoutPlanner);
   AddInteger(command, "--length", length, 1, kInt, "Positions to generate; default: the task's");
-  AddInteger(command, "--window", window, 0, kInt, "Fill blocks of so many positions left to right (0: one)");
-  AddCache(command, cache);
-  command.add_option("--eos", eos, "End-of-sequence tokens: none, deprioritise, forbid or anneal")
-      ->capture_default_str();
   command.add_option("--data", data, "The task's data file (see punt list tasks)");
   command.add_option("--shots", shots, "Worked examples for prompts, in the format of the task's data");
   command.add_option("--judge", judge, "Autoregressive GGUF model that judges texts; default: the bundled one");
   AddInteger(command, "--limit", limit, 1, kMostItems, "How many items; default: the task's");
-  AddSeed(command, "--seed", seed, "Seed of all random numbers");
   AddThreads(command, threads);
   AddCompute(command, compute);
   AddInfluence(command, influence);
@@ -104,8 +101,8 @@ std::unique_ptr<Task> MakeEvalTask(const EvalFlags& flags, const EvalSetup& setu
                  .shots = flags.shots,
                  .judge = setup.judge.empty() ? "" : LocateModel(setup.judge).string(),
                  .reference = flags.reference,
-                 .seed = flags.seed,
-                 .proposal = flags.proposal.Options(),
+                 .seed = flags.sampling.seed,
+                 .proposal = ProposalOf(flags.sampling),
                  .threads = ThreadCount(flags.threads)};
   if (flags.length > 0) task.length = static_cast<int>(flags.length);
   return MakeTask(flags.task, task);
@@ -151,9 +148,7 @@ EvalSetup OpenEval(const EvalFlags& flags, const OpenOptions& options) {
     setup.model = options.warns ? OpenInterruptibly(flags.model, how) : OpenModel(flags.model, how);
     RequireText(*setup.model, FindTask(flags.task));
     if (options.warns) PrintWarnings(setup.model->warnings);
-    // A toy model's passes are too small to be shared out.
-    setup.session = {.banned_tokens = BannedTokens(ParseEosPolicy(flags.eos), setup.model->denoiser->info()),
-                     .threads = setup.model->is_toy && flags.threads == 0 ? 1 : ThreadCount(flags.threads)};
+    setup.session = EvalSession(flags, *setup.model);
   }
   setup.task = MakeEvalTask(flags, setup);
   setup.count = ItemCount(flags, *setup.task);
@@ -162,17 +157,36 @@ EvalSetup OpenEval(const EvalFlags& flags, const OpenOptions& options) {
 
 std::string ScoreOf(const EvalFlags& flags, const Model& model, const std::string& score) {
   if (!score.empty()) return score;
-  return flags.score.empty() ? model.denoiser->info().default_score : flags.score;
+  return flags.sampling.score.empty() ? model.denoiser->info().default_score : flags.sampling.score;
+}
+
+Sampling EvalSampling(const EvalFlags& flags, const Model& model, const std::string& planner,
+                      const std::string& score) {
+  Sampling sampling = flags.sampling;
+  sampling.planner = planner;
+  sampling.score = ScoreOf(flags, model, score);
+  return sampling;
 }
 
 Recipe MakeEvalRecipe(const EvalFlags& flags, const Model& model, const std::string& planner,
                       const std::string& score) {
-  Recipe recipe = MakeRecipe(planner, ScoreOf(flags, model, score), flags.proposal.Options(), model.denoiser->info());
-  recipe.eos = ParseEosPolicy(flags.eos);
-  recipe.window = static_cast<int>(flags.window);
-  recipe.cache = ParseCachePolicy(flags.cache);
-  recipe.seed = flags.seed;
-  return recipe;
+  return MakeRecipe(EvalSampling(flags, model, planner, score), model.denoiser->info());
+}
+
+SessionOptions EvalSession(const EvalFlags& flags, const Model& model) {
+  SessionOptions session = SessionFor(flags.sampling, model.denoiser->info());
+  // A toy model's passes are too small to be shared out.
+  session.threads = model.is_toy && flags.threads == 0 ? 1 : ThreadCount(flags.threads);
+  return session;
+}
+
+Configuration EvalSamplingConfiguration(const EvalFlags& flags, const Model& model, const std::string& planner,
+                                        const std::string& score) {
+  Sampling sampling = EvalSampling(flags, model, CanonicalPlannerSpec(planner), score);
+  sampling.cache = Name(ParseCachePolicy(sampling.cache));
+  std::vector<std::string_view> keys(std::begin(kAlwaysSaid), std::end(kAlwaysSaid));
+  keys.insert(keys.end(), {"planner", "score", "score_on", "eos", "window", "cache"});
+  return SamplingConfiguration(sampling, keys);
 }
 
 EvalJob MakeEvalJob(const EvalFlags& flags, const EvalSetup& setup, const std::string& planner,
@@ -182,7 +196,9 @@ EvalJob MakeEvalJob(const EvalFlags& flags, const EvalSetup& setup, const std::s
               .count = setup.count,
               .session = setup.session,
               .cancel = &InstallInterruptHandlers()};
-  if (setup.model) job.recipe = MakeEvalRecipe(flags, *setup.model, planner, score);
+  if (!setup.model) return job;
+  job.recipe = MakeEvalRecipe(flags, *setup.model, planner, score);
+  job.stop = flags.sampling.stop;
   return job;
 }
 
@@ -192,21 +208,13 @@ Configuration EvalConfiguration(const EvalFlags& flags, const EvalSetup& setup, 
                                  {"model", FileIdentity(setup.model ? setup.model->name : setup.judge, true)},
                                  {"data", FileIdentity(flags.data, false)},
                                  {"judge", FileIdentity(setup.judge, true)},
-                                 {"seed", fmt::format("{}", flags.seed)},
-                                 {"length", flags.length == 0 ? "default" : fmt::format("{}", flags.length)},
-                                 {"temperature", fmt::format("{}", flags.proposal.temperature)},
-                                 {"top_p", fmt::format("{}", flags.proposal.top_p)},
-                                 {"top_k", fmt::format("{}", flags.proposal.top_k)},
-                                 {"convention", flags.proposal.convention}};
+                                 {"length", flags.length == 0 ? "default" : fmt::format("{}", flags.length)}};
   if (!flags.shots.empty()) configuration.emplace_back("shots", FileIdentity(flags.shots, false));
+  if (setup.model) configuration.emplace_back("compute", flags.compute);
+  const Configuration how = setup.model ? EvalSamplingConfiguration(flags, *setup.model, planner, score)
+                                        : SamplingConfiguration(flags.sampling, kAlwaysSaid);
+  configuration.insert(configuration.end(), how.begin(), how.end());
   if (!setup.model) return configuration;
-  configuration.insert(configuration.end(), {{"planner", CanonicalPlannerSpec(planner)},
-                                             {"score", ScoreOf(flags, *setup.model, score)},
-                                             {"score_on", flags.proposal.score_on},
-                                             {"eos", flags.eos},
-                                             {"compute", flags.compute},
-                                             {"window", fmt::format("{}", flags.window)},
-                                             {"cache", Name(ParseCachePolicy(flags.cache))}});
   if (!flags.influence.empty()) configuration.emplace_back("influence", FileIdentity(flags.influence, false));
   return configuration;
 }

@@ -11,30 +11,27 @@
 #include "app/options.h"
 #include "eval/run.h"
 #include "punt/model.h"
+#include "punt/sampling.h"
 
 namespace punt {
 
 struct EvalFlags {
   std::string task;
   std::string model;  // empty: none
-  std::string score;  // empty: the model's own
-  ProposalFlags proposal;
-  std::string eos = "none";
-  std::int64_t window = 0;
-  std::string cache = "none";
+  Sampling sampling;
   std::string data;
   std::string shots;
   std::string judge;  // empty: the bundled one, where the task takes one and it is there
   std::string reference;
   std::int64_t limit = 0;
-  std::uint64_t seed = 0;
   std::int64_t length = 0;
   std::int64_t threads = 0;
   std::string device = "auto";
   std::string compute = "auto";
   std::string influence;
 
-  void AddTo(CLI::App& command);
+  /// Without --planner where planners come as a list.
+  void AddTo(CLI::App& command, bool has_planner);
 };
 
 /// The model of the flags, or else the one that comes along for their task. Throws Error saying which kind of model the
@@ -69,8 +66,18 @@ std::unique_ptr<Task> MakeEvalTask(const EvalFlags& flags, const EvalSetup& setu
 /// `score`, or else that of the flags, or else the model's own.
 std::string ScoreOf(const EvalFlags& flags, const Model& model, const std::string& score);
 
-/// The recipe of a planner; `score` as above.
+/// How the flags sample, by that planner; `score` as above.
+Sampling EvalSampling(const EvalFlags& flags, const Model& model, const std::string& planner, const std::string& score);
+
+/// The recipe of the same.
 Recipe MakeEvalRecipe(const EvalFlags& flags, const Model& model, const std::string& planner, const std::string& score);
+
+/// What a session of the model has to know; the threads of the flags.
+SessionOptions EvalSession(const EvalFlags& flags, const Model& model);
+
+/// What the configuration says of all that.
+Configuration EvalSamplingConfiguration(const EvalFlags& flags, const Model& model, const std::string& planner,
+                                        const std::string& score);
 
 /// All items, cancelled by an interruption. Log and progress are the caller's to add.
 EvalJob MakeEvalJob(const EvalFlags& flags, const EvalSetup& setup, const std::string& planner,

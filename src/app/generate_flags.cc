@@ -3,19 +3,15 @@
 #include <limits>
 
 #include "app/request.h"
+#include "app/sampling_flags.h"
 #include "base/check.h"
 #include "model/devices.h"
 #include "model/linear.h"
-#include "punt/cache.h"
-#include "punt/generator.h"
-#include "punt/planner.h"
-#include "punt/score.h"
 
 namespace punt {
 namespace {
 
 constexpr std::int64_t kInt = std::numeric_limits<int>::max();
-constexpr std::int64_t kBig = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMostSamples = 1'000'000;
 constexpr std::int64_t kMostBatch = 64;
 
@@ -41,22 +37,8 @@ void AddContent(GenerateFlags& flags, CLI::App& command) {
                      "given beside it replace theirs");
 }
 
-void AddSampling(GenerateFlags& flags, CLI::App& command) {
-  command.add_option("--planner", flags.planner, "name or name:key=value,... (see punt list planners)")
-      ->capture_default_str();
-  command.add_option("--score", flags.score, "Confidence score (see punt list scores); default: the model's own");
-  flags.proposal.AddTo(command);
-  AddInteger(command, "--window", flags.window, 0, kInt, "Fill blocks of so many positions left to right (0: one)");
-  AddCache(command, flags.cache);
-  command.add_option("--eos", flags.eos, "End-of-sequence tokens: none, deprioritise, forbid or anneal")
-      ->capture_default_str();
-  AddReal(command, "--guidance", flags.guidance, 0, 1e6, "Classifier-free guidance: twice the passes (0: none)");
-  command.add_flag("--freeze-mask-ratio", flags.freeze_mask_ratio,
-                   "Test passes keep their base's mask ratio (ESM-2's token dropout)");
-  AddInteger(command, "--max-steps", flags.max_steps, 0, kBig, "Stop after so many steps (0: no limit)");
-  AddInteger(command, "--max-nfe", flags.max_nfe, 0, kBig,
-             "Stop before exceeding so many forward passes (0: no limit)");
-  AddSeed(command, "--seed", flags.seed, "Seed of all random numbers");
+void AddRuns(GenerateFlags& flags, CLI::App& command) {
+  AddSampling(command, flags.sampling);
   AddInteger(command, "--samples", flags.samples, 1, kMostSamples, "How many sequences")->default_str("1");
   AddSeed(command, "--first-sample", flags.first_sample, "Number of the first sequence");
 }
@@ -85,7 +67,7 @@ void AddOutput(GenerateFlags& flags, CLI::App& command) {
 
 void GenerateFlags::AddTo(CLI::App& command) {
   AddContent(*this, command);
-  AddSampling(*this, command);
+  AddRuns(*this, command);
   AddMachine(*this, command);
   AddOutput(*this, command);
 }
@@ -95,23 +77,22 @@ void RequireConsistent(const GenerateFlags& flags) {
     BadInput("unknown format '{}'; valid: text, fasta", flags.protein.format);
   }
   if (flags.protein.is_fasta() && flags.json) BadInput("--format fasta and --json exclude each other");
-  CanonicalPlannerSpec(flags.planner);
-  if (!flags.score.empty()) MakeScore(flags.score);
-  flags.proposal.Options();
-  ParseEosPolicy(flags.eos);
-  ParseCachePolicy(flags.cache);
+  Validate(flags.sampling);
   ParseCompute(flags.compute);
   FindDevice(flags.device);
   CanvasRequest content{.prompt = flags.prompt, .chat = flags.chat, .infill = flags.infill};
   if (flags.length > 0) content.length = flags.length;
   RequireConsistent(content);
+  if (!flags.sampling.stop.empty() && (flags.infill || !flags.protein.lengths.empty())) {
+    BadInput("--stop and {} exclude each other: lengths are fixed", flags.infill ? "--infill" : "--lengths");
+  }
   if (flags.separator && flags.is_for_machines())
     BadInput("--separator is for texts: not with --json or --format fasta");
   if (flags.protein.lengths.empty()) return;
   if (flags.length > 0) BadInput("--length and --lengths exclude each other");
   if (flags.infill) BadInput("--infill and --lengths exclude each other: the holes have lengths");
   if (!flags.prompt.empty()) BadInput("a prompt and --lengths exclude each other: lengths are those of whole proteins");
-  if (flags.chat || flags.guidance != 0) BadInput("--lengths goes with neither --chat nor --guidance");
+  if (flags.chat || flags.sampling.guidance != 0) BadInput("--lengths goes with neither --chat nor --guidance");
 }
 
 }  // namespace punt

@@ -8,7 +8,7 @@
 
 #include "app/options.h"
 #include "app/protein_request.h"
-#include "punt/planner.h"
+#include "punt/sampling.h"
 
 namespace punt {
 
@@ -21,18 +21,8 @@ struct GenerateFlags {
   bool chat = false;
   std::string model;  // empty: DefaultModel()
   // How.
-  std::string planner{kDefaultPlanner};
-  std::string score;  // empty: the model's own
-  ProposalFlags proposal;
-  std::string eos = "none";
-  std::int64_t window = 0;
-  std::string cache = "none";
-  double guidance = 0;
-  bool freeze_mask_ratio = false;
+  Sampling sampling;
   ProteinRequest protein;
-  std::int64_t max_steps = 0;
-  std::int64_t max_nfe = 0;
-  std::uint64_t seed = 0;
   std::uint64_t first_sample = 0;
   std::int64_t samples = 1;
   std::string from;  // empty: no run is repeated

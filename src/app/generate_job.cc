@@ -14,6 +14,8 @@
 #include "base/check.h"
 #include "model/devices.h"
 #include "punt/planner.h"
+#include "writer/ask_canvas.h"
+#include "writer/stop_strings.h"
 
 namespace punt {
 namespace {
@@ -35,6 +37,9 @@ void FindText(GenerateJob& job) {
   while (tail > 0 && job.canvas[tail - 1] == mask) --tail;
   job.report.tail_begin = tail;
   if (job.flags.chat) job.report.text_begin = tail;
+  job.report.stops = job.flags.sampling.stop;
+  const TextPlace place{.begin = tail, .end = job.report.text_end, .goes_on = !job.flags.chat && tail > 0};
+  EndAtStops(job.recipe, job.model, place, job.report.stops);
 }
 
 void ReadLengths(CanvasRequest& request, GenerateJob& job) {
@@ -57,7 +62,7 @@ std::vector<std::string> IgnoredOptions(const GenerateFlags& flags, const Model&
   if (flags.gpu_layers >= 0 && !has_gpu) {
     warnings.push_back(fmt::format("--gpu-layers {} is ignored: the model runs on the CPU", flags.gpu_layers));
   }
-  if (flags.freeze_mask_ratio && model.architecture != "esm2") {
+  if (flags.sampling.freeze_mask_ratio && model.architecture != "esm2") {
     warnings.push_back(fmt::format("--freeze-mask-ratio is ignored: {} has no token dropout",
                                    model.architecture.empty() ? "a toy model" : model.architecture));
   }
@@ -96,7 +101,7 @@ void MakeJobCanvas(GenerateJob& job) {
   CanvasRequest request{.prompt = flags.prompt, .chat = flags.chat, .infill = flags.infill};
   if (flags.length > 0) request.length = flags.length;
   ReadLengths(request, job);
-  job.canvas = BuildCanvas(request, job.model);
+  job.canvas = BuildCanvas(AskOf(request), job.model).tokens;
   PrintWarnings(PromptWarnings(request, job.model));
   const auto masks = std::count(job.canvas.begin(), job.canvas.end(), job.model.denoiser->info().mask_token);
   if (!flags.infill) flags.length = masks;
@@ -105,41 +110,27 @@ void MakeJobCanvas(GenerateJob& job) {
 }
 
 void MakeJobRecipe(GenerateJob& job) {
-  GenerateFlags& flags = job.flags;
+  Sampling& sampling = job.flags.sampling;
   const DenoiserInfo& info = job.model.denoiser->info();
-  const ProposalOptions proposal = flags.proposal.Options();
-  job.recipe = MakeRecipe(flags.planner, flags.score, proposal, info);
-  job.recipe.eos = ParseEosPolicy(flags.eos);
-  job.recipe.window = static_cast<int>(flags.window);
-  job.recipe.cache = ParseCachePolicy(flags.cache);
-  job.recipe.seed = flags.seed;
-  job.recipe.sample = flags.first_sample;
-  job.recipe.max_steps = flags.max_steps;
-  job.recipe.max_nfe = flags.max_nfe;
-  flags.planner = ShortPlannerSpec(flags.planner);
-  if (flags.score.empty()) flags.score = info.default_score;
-  job.company = {.cancel = &InstallInterruptHandlers(),
-                 .model_name = job.model.name,
-                 .planner_spec = CanonicalPlannerSpec(flags.planner),  // traces outlive defaults
-                 .score_spec = flags.score,
-                 .proposal = proposal};
+  job.recipe = MakeRecipe(sampling, info);
+  job.recipe.sample = job.flags.first_sample;
+  job.company = CompanyFor(sampling, job.model.name, info);
+  job.company.cancel = &InstallInterruptHandlers();
+  sampling.planner = ShortPlannerSpec(sampling.planner);
+  sampling.score = job.company.score_spec;
 }
 
 void MakeJobSession(GenerateJob& job) {
   const GenerateFlags& flags = job.flags;
   const DenoiserInfo& info = job.model.denoiser->info();
   // A toy model's passes are too small to be shared out.
-  job.session = {.banned_tokens = BannedTokens(job.recipe.eos, info),
-                 .guidance = flags.guidance,
-                 .freeze_mask_ratio = flags.freeze_mask_ratio,
-                 .threads = job.model.is_toy && flags.threads == 0 ? 1 : ThreadCount(flags.threads)};
+  job.session = SessionFor(flags.sampling, info);
+  job.session.threads = job.model.is_toy && flags.threads == 0 ? 1 : ThreadCount(flags.threads);
   if (flags.protein.wants_residues()) {
     const std::vector<Token> banned = AllButResidues(job.model, job.canvas);
     job.session.banned_tokens.insert(job.session.banned_tokens.end(), banned.begin(), banned.end());
   }
-  for (std::size_t i = 0; i < job.canvas.size(); ++i) {
-    if (job.canvas[i] != info.mask_token) job.session.prompt.push_back(static_cast<Position>(i));
-  }
+  job.session.prompt = GivenPositions(job.canvas, info.mask_token);
 }
 
 }  // namespace

@@ -27,11 +27,8 @@ std::span<const Token> TextTokens(const GenerateResult& result, const ReportCont
   return std::span(result.tokens).subspan(context.text_begin, end - context.text_begin);
 }
 
-}  // namespace
-
-std::string ResultText(const GenerateResult& result, const ReportContext& context) {
-  const Token mask = context.model->denoiser->info().mask_token;
-  const std::span<const Token> tokens = TextTokens(result, context);
+std::string Shown(std::span<const Token> tokens, const Model& model) {
+  const Token mask = model.denoiser->info().mask_token;
   std::string text;
   // Runs of tokens between masks are decoded together: pieces may depend on their neighbours.
   for (std::size_t begin = 0; begin < tokens.size();) {
@@ -42,10 +39,23 @@ std::string ResultText(const GenerateResult& result, const ReportContext& contex
     }
     const auto first = tokens.begin() + static_cast<std::ptrdiff_t>(begin);
     const auto last = std::find(first, tokens.end(), mask);
-    text += context.model->tokenizer->DecodeText(std::span(first, last));
+    text += model.tokenizer->DecodeText(std::span(first, last));
     begin = static_cast<std::size_t>(last - tokens.begin());
   }
   return text;
+}
+
+}  // namespace
+
+std::string ResultText(const GenerateResult& result, const ReportContext& context) {
+  const std::span<const Token> tokens = TextTokens(result, context);
+  std::string text = Shown(tokens, *context.model);
+  if (context.stops.empty()) return text;
+  // What was given may hold them.
+  const std::size_t given = Shown(tokens.first(context.tail_begin - context.text_begin), *context.model).size();
+  std::size_t end = text.size();
+  for (const std::string& stop : context.stops) end = std::min(end, text.find(stop, std::min(given, text.size())));
+  return text.substr(0, end);
 }
 
 std::string ResultJson(const GenerateResult& result, const ReportContext& context,

@@ -17,7 +17,8 @@ struct ReportContext {
   // The part of the canvas that is text: without what the tokenizer puts around it, and in a chat the answer alone.
   std::size_t text_begin = 0;
   std::size_t text_end = 0;
-  std::size_t tail_begin = 0;  // where generation runs to the end; an end of sequence there ends the text
+  std::size_t tail_begin = 0;           // where generation runs to the end; an end of sequence there ends the text
+  std::vector<std::string> stops = {};  // and so do these, from there on
 };
 
 /// One JSON object on one line: the result

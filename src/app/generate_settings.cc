@@ -3,26 +3,28 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "app/glyphs.h"
+#include "app/sampling_flags.h"
 #include "app/tokenizer_input.h"
 #include "base/check.h"
 #include "base/suggest.h"
-#include "eval/data_file.h"
+#include "report/data_file.h"
 
 namespace punt {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-enum class Kind { kText, kWhole, kReal, kFlag };
+enum class Kind { kText, kWhole, kReal, kFlag, kTexts };
 
 struct SettingRow {
-  std::string_view key;
-  const char* option;
+  std::string key;
+  std::string option;
   Kind kind;
-  Json (*value)(const GenerateFlags& flags);
+  std::function<Json(const GenerateFlags& flags)> value;
   bool may_not_apply = false;  // null then
 };
 
@@ -30,38 +32,48 @@ constexpr int kMostShown = 40;  // columns of what was found in a file
 
 Json OrNull(bool applies, const Json& value) { return applies ? value : Json(nullptr); }
 
-constexpr SettingRow kSettings[] = {
-    {"model", "--model", Kind::kText, [](const GenerateFlags& f) { return Json(f.model); }},
-    {"prompt", "prompt", Kind::kText, [](const GenerateFlags& f) { return OrNull(!f.infill, f.prompt); }, true},
-    {"infill", "--infill", Kind::kText,
-     [](const GenerateFlags& f) { return OrNull(f.infill.has_value(), f.infill.value_or("")); }, true},
-    {"length", "--length", Kind::kWhole,
-     [](const GenerateFlags& f) { return OrNull(!f.infill && f.length > 0, f.length); }, true},
-    {"chat", "--chat", Kind::kFlag, [](const GenerateFlags& f) { return Json(f.chat); }},
-    {"residues", "--residues", Kind::kFlag, [](const GenerateFlags& f) { return Json(f.protein.wants_residues()); }},
-    {"planner", "--planner", Kind::kText, [](const GenerateFlags& f) { return Json(f.planner); }},
-    {"score", "--score", Kind::kText, [](const GenerateFlags& f) { return Json(f.score); }},
-    {"temperature", "--temperature", Kind::kReal, [](const GenerateFlags& f) { return Json(f.proposal.temperature); }},
-    {"top_p", "--top-p", Kind::kReal, [](const GenerateFlags& f) { return Json(f.proposal.top_p); }},
-    {"top_k", "--top-k", Kind::kWhole, [](const GenerateFlags& f) { return Json(f.proposal.top_k); }},
-    {"convention", "--convention", Kind::kText, [](const GenerateFlags& f) { return Json(f.proposal.convention); }},
-    {"score_on", "--score-on", Kind::kText, [](const GenerateFlags& f) { return Json(f.proposal.score_on); }},
-    {"eos", "--eos", Kind::kText, [](const GenerateFlags& f) { return Json(f.eos); }},
-    {"window", "--window", Kind::kWhole, [](const GenerateFlags& f) { return Json(f.window); }},
-    {"cache", "--cache", Kind::kText, [](const GenerateFlags& f) { return Json(f.cache); }},
-    {"guidance", "--guidance", Kind::kReal, [](const GenerateFlags& f) { return Json(f.guidance); }},
-    {"freeze_mask_ratio", "--freeze-mask-ratio", Kind::kFlag,
-     [](const GenerateFlags& f) { return Json(f.freeze_mask_ratio); }},
-    {"max_steps", "--max-steps", Kind::kWhole, [](const GenerateFlags& f) { return Json(f.max_steps); }},
-    {"max_nfe", "--max-nfe", Kind::kWhole, [](const GenerateFlags& f) { return Json(f.max_nfe); }},
-    {"seed", "--seed", Kind::kWhole, [](const GenerateFlags& f) { return Json(f.seed); }},
-    {"sample", "--first-sample", Kind::kWhole, [](const GenerateFlags& f) { return Json(f.first_sample); }},
-    {"compute", "--compute", Kind::kText, [](const GenerateFlags& f) { return Json(f.compute); }},
-    {"influence", "--influence", Kind::kText, [](const GenerateFlags& f) { return Json(f.influence); }},
-    {"device", "--device", Kind::kText, [](const GenerateFlags& f) { return Json(f.device); }},
-    {"gpu_layers", "--gpu-layers", Kind::kWhole, [](const GenerateFlags& f) { return Json(f.gpu_layers); }},
-    {"no_repack", "--no-repack", Kind::kFlag, [](const GenerateFlags& f) { return Json(f.no_repack); }},
-};
+Kind KindOf(const std::string&) { return Kind::kText; }
+Kind KindOf(double) { return Kind::kReal; }
+Kind KindOf(bool) { return Kind::kFlag; }
+Kind KindOf(std::int64_t) { return Kind::kWhole; }
+Kind KindOf(std::uint64_t) { return Kind::kWhole; }
+Kind KindOf(const std::vector<std::string>&) { return Kind::kTexts; }
+
+SettingRow RowOf(const SamplingField& field) {
+  return std::visit(
+      [&](auto member) {
+        return SettingRow{std::string(field.key), OptionOf(field), KindOf(Sampling{}.*member),
+                          [member](const GenerateFlags& f) { return Json(f.sampling.*member); }};
+      },
+      field.member);
+}
+
+std::vector<SettingRow> MakeSettings() {
+  std::vector<SettingRow> rows = {
+      {"model", "--model", Kind::kText, [](const GenerateFlags& f) { return Json(f.model); }},
+      {"prompt", "prompt", Kind::kText, [](const GenerateFlags& f) { return OrNull(!f.infill, f.prompt); }, true},
+      {"infill", "--infill", Kind::kText,
+       [](const GenerateFlags& f) { return OrNull(f.infill.has_value(), f.infill.value_or("")); }, true},
+      {"length", "--length", Kind::kWhole,
+       [](const GenerateFlags& f) { return OrNull(!f.infill && f.length > 0, f.length); }, true},
+      {"chat", "--chat", Kind::kFlag, [](const GenerateFlags& f) { return Json(f.chat); }},
+      {"residues", "--residues", Kind::kFlag, [](const GenerateFlags& f) { return Json(f.protein.wants_residues()); }}};
+  for (const SamplingField& field : SamplingFields()) rows.push_back(RowOf(field));
+  const std::vector<SettingRow> machine = {
+      {"sample", "--first-sample", Kind::kWhole, [](const GenerateFlags& f) { return Json(f.first_sample); }},
+      {"compute", "--compute", Kind::kText, [](const GenerateFlags& f) { return Json(f.compute); }},
+      {"influence", "--influence", Kind::kText, [](const GenerateFlags& f) { return Json(f.influence); }},
+      {"device", "--device", Kind::kText, [](const GenerateFlags& f) { return Json(f.device); }},
+      {"gpu_layers", "--gpu-layers", Kind::kWhole, [](const GenerateFlags& f) { return Json(f.gpu_layers); }},
+      {"no_repack", "--no-repack", Kind::kFlag, [](const GenerateFlags& f) { return Json(f.no_repack); }}};
+  rows.insert(rows.end(), machine.begin(), machine.end());
+  return rows;
+}
+
+const std::vector<SettingRow>& Settings() {
+  static const std::vector<SettingRow> rows = MakeSettings();
+  return rows;
+}
 
 // What else stands in a line: the result, which a repetition makes anew.
 constexpr std::string_view kResultKeys[] = {
@@ -70,7 +82,7 @@ constexpr std::string_view kResultKeys[] = {
 
 std::vector<std::string_view> AllKeys() {
   std::vector<std::string_view> keys(std::begin(kResultKeys), std::end(kResultKeys));
-  for (const SettingRow& row : kSettings) keys.push_back(row.key);
+  for (const SettingRow& row : Settings()) keys.push_back(row.key);
   return keys;
 }
 
@@ -105,6 +117,9 @@ void RequireKind(const SettingRow& row, const Json& value) {
   if (row.kind == Kind::kWhole && !value.is_number_integer()) refuse("a whole number");
   if (row.kind == Kind::kReal && !value.is_number()) refuse("a number");
   if (row.kind == Kind::kFlag && !value.is_boolean()) refuse("true or false");
+  if (row.kind != Kind::kTexts) return;
+  const auto is_text = [](const Json& entry) { return entry.is_string(); };
+  if (!value.is_array() || !std::all_of(value.begin(), value.end(), is_text)) refuse("a list of texts");
 }
 
 RecordedRun ParseLine(std::string_view line) {
@@ -118,7 +133,7 @@ RecordedRun ParseLine(std::string_view line) {
     BadInput("unknown key '{}'{}", FitToWidth(key, kMostShown), DidYouMean(key, keys));
   }
   RecordedRun run{.where = "", .version = object["version"].get<std::string>(), .settings = Json::object()};
-  for (const SettingRow& row : kSettings) {
+  for (const SettingRow& row : Settings()) {
     const auto found = object.find(row.key);
     if (found == object.end()) continue;
     RequireKind(row, *found);
@@ -146,7 +161,9 @@ bool Continues(const RecordedRun& run, const RecordedRun& next) {
 std::string TextOf(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
 void Set(CLI::Option& option, const Json& value) {
-  option.add_result(TextOf(value));
+  if (!value.is_array()) option.add_result(TextOf(value));
+  for (const Json& entry : value.is_array() ? value : Json::array()) option.add_result(TextOf(entry));
+  if (option.results().empty()) return;
   try {
     option.run_callback();
   } catch (const CLI::ParseError& error) {
@@ -168,7 +185,7 @@ std::set<std::string_view> Replaced(const CLI::App& command) {
 
 Json SettingsJson(const GenerateFlags& flags, std::uint64_t sample) {
   Json object = Json::object();
-  for (const SettingRow& row : kSettings) object[std::string(row.key)] = row.value(flags);
+  for (const SettingRow& row : Settings()) object[std::string(row.key)] = row.value(flags);
   object["sample"] = sample;
   return object;
 }
@@ -199,7 +216,7 @@ std::vector<RecordedRun> ReadRecordedRuns(const std::string& name) {
 
 void ApplyRecorded(const RecordedRun& run, CLI::App& command, GenerateFlags& flags) {
   const std::set<std::string_view> replaced = Replaced(command);
-  for (const SettingRow& row : kSettings) {
+  for (const SettingRow& row : Settings()) {
     const auto found = run.settings.find(row.key);
     CLI::Option& option = *command.get_option(row.option);
     if (found == run.settings.end() || found->is_null() || option.count() > 0 || replaced.contains(row.key)) continue;

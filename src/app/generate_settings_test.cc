@@ -69,6 +69,7 @@ TEST(GenerateSettings, HoldEveryOptionThatDecidesAResult) {
     std::string key = option->get_lnames().back();
     if (others.contains("--" + key)) continue;
     if (key == "first-sample") key = "sample";
+    if (key == "stop") key = "stop_strings";  // "stop" says why a run ended
     std::replace(key.begin(), key.end(), '-', '_');
     EXPECT_TRUE(settings.contains(key)) << key;
   }
@@ -77,14 +78,14 @@ TEST(GenerateSettings, HoldEveryOptionThatDecidesAResult) {
 TEST(GenerateSettings, GiveWayToWhatIsGivenBeside) {
   GenerateFlags flags;
   flags.prompt = "once";
-  flags.proposal.temperature = 0.5;
-  flags.seed = 3;
+  flags.sampling.temperature = 0.5;
+  flags.sampling.seed = 3;
   flags.length = 20;
   const RecordedRun run = ParseRecordedRuns(LineOf(flags, 4), "x").front();
   Command command({"--temperature", "0.25", "--samples", "9"});
   ApplyRecorded(run, command.app, command.flags);
-  EXPECT_EQ(command.flags.proposal.temperature, 0.25);
-  EXPECT_EQ(command.flags.seed, 3u);
+  EXPECT_EQ(command.flags.sampling.temperature, 0.25);
+  EXPECT_EQ(command.flags.sampling.seed, 3u);
   EXPECT_EQ(command.flags.first_sample, 4u);
   EXPECT_EQ(command.flags.samples, 9);
   EXPECT_EQ(command.flags.length, 20);
@@ -104,7 +105,7 @@ TEST(GenerateSettings, LinesThatFollowEachOtherAreOneRun) {
   std::string text;
   for (std::uint64_t sample : {5, 6, 7}) text += LineOf(flags, sample);
   text += "\n" + LineOf(flags, 9);
-  flags.seed = 1;
+  flags.sampling.seed = 1;
   text += LineOf(flags, 10);
   const std::vector<RecordedRun> runs = ParseRecordedRuns(text, "x");
   ASSERT_EQ(runs.size(), 3u);
@@ -150,13 +151,14 @@ TEST(GenerateSettings, ValuesHaveTheirTypes) {
   const auto refusal = [](const std::string& key, const std::string& value) {
     return ErrorOf([&] { ParseRecordedRuns(fmt::format(R"({{"version":"1","{}":{}}})", key, value), "x"); });
   };
-  const std::vector<std::pair<std::string, std::string>> values = {{"null", "null"}, {"flag", "true"},  {"whole", "7"},
-                                                                   {"real", "2.5"},  {"text", "\"7\""}, {"list", "[7]"},
-                                                                   {"object", "{}"}};
+  const std::vector<std::pair<std::string, std::string>> values = {
+      {"null", "null"}, {"flag", "true"},          {"whole", "7"},  {"real", "2.5"}, {"text", "\"7\""},
+      {"list", "[7]"},  {"texts", R"(["a","b"])"}, {"object", "{}"}};
   const auto settings = SettingsJson(Command({"--length", "8"}).flags, 0);
   for (const auto& [key, written] : settings.items()) {
     const bool may_be_null = key == "prompt" || key == "infill" || key == "length";
     const std::string kind = key == "infill" || written.is_string() ? "text"
+                             : written.is_array()                   ? "texts"
                              : written.is_boolean()                 ? "flag"
                              : written.is_number_integer()          ? "whole"
                                                                     : "real";

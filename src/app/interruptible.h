@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <future>
 #include <string>
 #include <thread>
@@ -22,7 +23,7 @@ struct Interrupted {
 /// model of many gigabytes cannot be asked to stop: after a signal the thread is left to itself, and Interrupted
 /// thrown. So `work` must own all that it uses.
 template <typename Work>
-auto Interruptibly(std::string doing, Work work) {
+auto Interruptibly(std::string doing, Work work, const std::function<void()>& meanwhile = {}) {
   constexpr std::chrono::milliseconds kLook{20};
   InstallInterruptHandlers();
   std::packaged_task<decltype(work())()> task(std::move(work));
@@ -30,13 +31,12 @@ auto Interruptibly(std::string doing, Work work) {
   std::thread(std::move(task)).detach();
   while (result.wait_for(kLook) != std::future_status::ready) {
     if (WasInterrupted()) throw Interrupted{std::move(doing)};
+    if (meanwhile) meanwhile();
   }
   return result.get();
 }
 
-/// OpenModel, so.
-inline Model OpenInterruptibly(const std::string& name, const ModelOptions& options = {}) {
-  return Interruptibly("while the model was opened", [name, options] { return OpenModel(name, options); });
-}
+/// OpenModel, so. On a terminal a line says how far it is, if it takes long.
+Model OpenInterruptibly(const std::string& name, const ModelOptions& options = {});
 
 }  // namespace punt

@@ -113,35 +113,6 @@ CLI::Option* AddInfluence(CLI::App& command, std::string& value) {
                             "it); default: NAME.influence.gguf beside the model");
 }
 
-CLI::Option* AddCache(CLI::App& command, std::string& value) {
-  return command
-      .add_option(
-          "--cache", value,
-          "What passes take over from earlier ones, an approximation: none, step, settled, prefix or dual (see punt "
-          "list caches)")
-      ->capture_default_str();
-}
-
-void ProposalFlags::AddTo(CLI::App& command) {
-  AddReal(command, "--temperature", temperature, 0, 1e6, "0: the most likely token; 1: the model's own law");
-  AddReal(command, "--top-p", top_p, 0, 1, "Nucleus: keep the most likely tokens up to this share");
-  AddInteger(command, "--top-k", top_k, 0, std::numeric_limits<int>::max(), "Keep the k most likely tokens (0: all)");
-  command.add_option("--convention", convention, "How proposals are drawn: llada or dream")->capture_default_str();
-  command.add_option("--score-on", score_on, "Scores look at probabilities: untempered or tempered")
-      ->capture_default_str();
-}
-
-ProposalOptions ProposalFlags::Options() const {
-  if (top_p == 0) BadInput("--top-p must be above 0 and at most 1, got 0");
-  const ProposalOptions options{.convention = ParseConvention(convention),
-                                .temperature = temperature,
-                                .top_p = top_p,
-                                .top_k = static_cast<int>(top_k),
-                                .score_on = ParseScoreOn(score_on)};
-  Validate(options);
-  return options;
-}
-
 void ViewFlags::AddTo(CLI::App& command) {
   command.add_option("--view", view, "auto, live, plain or none")->capture_default_str();
   command.add_option("--color", colour, "auto, always or never")->capture_default_str();

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "app/canvas_view.h"
-#include "punt/sampler.h"
 
 namespace punt {
 
@@ -27,29 +26,16 @@ CLI::Option* AddInteger(CLI::App& command, const std::string& name, std::int64_t
 CLI::Option* AddReal(CLI::App& command, const std::string& name, double& value, double min, double max,
                      const std::string& help);
 CLI::Option* AddSeed(CLI::App& command, const std::string& name, std::uint64_t& value, const std::string& help);
-/// --compute; what it takes is checked where a model is opened.
 /// The hidden option by which a process is told to be one of a sweep's, and how many threads it has.
 inline constexpr const char* kWorkerOption = "--worker";
 
 /// --threads, 0 for all; where more are asked for than can be used, a line on stderr says so. `subject` begins the
 /// help.
 CLI::Option* AddThreads(CLI::App& command, std::int64_t& value, const std::string& subject = "Threads");
+/// --compute; what it takes is checked where a model is opened.
 CLI::Option* AddCompute(CLI::App& command, std::string& value);
 /// --influence; the file is checked where a model is opened.
 CLI::Option* AddInfluence(CLI::App& command, std::string& value);
-CLI::Option* AddCache(CLI::App& command, std::string& value);
-
-/// --temperature, --top-p, --top-k, --convention, --score-on; shared by the commands that sample.
-struct ProposalFlags {
-  double temperature = 1.0;
-  double top_p = 1.0;
-  std::int64_t top_k = 0;
-  std::string convention = "llada";
-  std::string score_on = "untempered";
-
-  void AddTo(CLI::App& command);
-  ProposalOptions Options() const;
-};
 
 /// --view, --delay, --color; shared by the commands that show a canvas.
 struct ViewFlags {

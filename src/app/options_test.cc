@@ -7,6 +7,7 @@
 #include "app/request.h"
 #include "base/error_testing.h"
 #include "punt/error.h"
+#include "writer/ask_canvas.h"
 
 namespace punt {
 namespace {
@@ -39,26 +40,30 @@ TEST(ParseReal, TakesFiniteNumbersInRange) {
   }
 }
 
-TEST(ParseInfill, TakesTextApart) {
-  const std::vector<InfillPart> parts = ParseInfill("ab[MASK:12]c[MASK]");
+TEST(ParseHoles, TakesTextApart) {
+  const std::vector<Stretch> parts = ParseHoles("ab[MASK:12]c[MASK]");
   ASSERT_EQ(parts.size(), 4u);
   EXPECT_EQ(parts[0].text, "ab");
   EXPECT_EQ(parts[1].masks, 12);
   EXPECT_EQ(parts[2].text, "c");
   EXPECT_EQ(parts[3].masks, 1);
-  EXPECT_TRUE(ParseInfill("").empty());
-  EXPECT_EQ(ParseInfill("[M[MASK:2]").front().text, "[M");
+  EXPECT_EQ(ErrorOf([] { ParseHoles(""); }), "the infill is empty");
+  EXPECT_EQ(ParseHoles("[M[MASK:2]").front().text, "[M");
 }
 
-TEST(ParseInfill, RefusesBadHoles) {
+TEST(ParseHoles, RefusesBadHoles) {
   for (const char* bad : {"[MASK", "[MASK:", "[MASK:]", "[MASK:0]", "[MASK:-1]", "[MASK:x]", "[MASK:1e3]", "[MASKED]",
                           "[MASK:99999999999999999999]", "[mask]", "a[Mask:3]b", "a[mask:3]b[MASK:3]", "[MASK 3]",
                           "[MASK:2] a [MAKS:4] b"}) {
-    EXPECT_NE(ErrorOf([&] { ParseInfill(bad); }).find("hole"), std::string::npos) << bad;
+    EXPECT_NE(ErrorOf([&] { ParseHoles(bad); }).find("hole"), std::string::npos) << bad;
   }
-  EXPECT_EQ(ErrorOf([] { ParseInfill("a [mask:3] b"); }), "a hole is written [MASK] or [MASK:n], got '[mask:3]'");
-  EXPECT_EQ(ErrorOf([] { ParseInfill("no holes"); }),
-            "--infill has no hole to fill; one of n tokens is written [MASK:n]");
+  EXPECT_EQ(ErrorOf([] { ParseHoles("a [mask:3] b"); }), "a hole is written [MASK] or [MASK:n], got '[mask:3]'");
+  EXPECT_EQ(ErrorOf([] { ParseHoles("no holes"); }),
+            "the infill has no hole to fill; one of n tokens is written [MASK:n]");
+}
+
+std::vector<Token> CanvasFor(const CanvasRequest& request, const Model& model) {
+  return BuildCanvas(AskOf(request), model).tokens;
 }
 
 class BuildCanvasTest : public testing::Test {
@@ -68,37 +73,36 @@ class BuildCanvasTest : public testing::Test {
 
   std::vector<Token> Masks(int n) const { return std::vector<Token>(static_cast<std::size_t>(n), mask_); }
   std::string ErrorFor(const CanvasRequest& request) {
-    return ErrorOf([&] { BuildCanvas(request, model_); });
+    return ErrorOf([&] { CanvasFor(request, model_); });
   }
 };
 
 TEST_F(BuildCanvasTest, FillsTheModelByDefault) {
-  EXPECT_EQ(BuildCanvas({}, model_), Masks(8));
-  EXPECT_EQ(BuildCanvas({.prompt = "ab"}, model_),
-            (std::vector<Token>{0, 1, mask_, mask_, mask_, mask_, mask_, mask_}));
-  EXPECT_EQ(BuildCanvas({.prompt = "ab", .length = 1}, model_), (std::vector<Token>{0, 1, mask_}));
-  EXPECT_EQ(BuildCanvas({.prompt = "abcdabcd"}, model_), (std::vector<Token>{0, 1, 2, 3, 0, 1, 2, 3}));
+  EXPECT_EQ(CanvasFor({}, model_), Masks(8));
+  EXPECT_EQ(CanvasFor({.prompt = "ab"}, model_), (std::vector<Token>{0, 1, mask_, mask_, mask_, mask_, mask_, mask_}));
+  EXPECT_EQ(CanvasFor({.prompt = "ab", .length = 1}, model_), (std::vector<Token>{0, 1, mask_}));
+  EXPECT_EQ(CanvasFor({.prompt = "abcdabcd"}, model_), (std::vector<Token>{0, 1, 2, 3, 0, 1, 2, 3}));
 }
 
 TEST_F(BuildCanvasTest, OpensHoles) {
-  EXPECT_EQ(BuildCanvas({.infill = "a[MASK:3]b"}, model_), (std::vector<Token>{0, mask_, mask_, mask_, 1}));
-  EXPECT_EQ(BuildCanvas({.infill = "ab [MASK:2] [MASK:1] c"}, model_),
+  EXPECT_EQ(CanvasFor({.infill = "a[MASK:3]b"}, model_), (std::vector<Token>{0, mask_, mask_, mask_, 1}));
+  EXPECT_EQ(CanvasFor({.infill = "ab [MASK:2] [MASK:1] c"}, model_),
             (std::vector<Token>{0, 1, mask_, mask_, mask_, 2}));
-  EXPECT_EQ(BuildCanvas({.infill = "[MASK:8]"}, model_), Masks(8));
+  EXPECT_EQ(CanvasFor({.infill = "[MASK:8]"}, model_), Masks(8));
 }
 
 TEST_F(BuildCanvasTest, HolesInPromptsAreText) {
   const Model stories = OpenModel(PUNT_SOURCE_DIR "/models/stories.gguf");
   const Token mask = stories.denoiser->info().mask_token;
   for (const char* prompt : {"a [MASK:3] b", "a [MASK]", "</s><s>"}) {
-    const std::vector<Token> canvas = BuildCanvas({.prompt = prompt, .length = 0}, stories);
+    const std::vector<Token> canvas = CanvasFor({.prompt = prompt, .length = 0}, stories);
     EXPECT_EQ(std::count(canvas.begin(), canvas.end(), mask), 0) << prompt;
     EXPECT_EQ(stories.tokenizer->Decode(std::span(canvas).subspan(1)), prompt);
     EXPECT_EQ(PromptWarnings({.prompt = prompt}, stories).size(),
               std::string(prompt).find("[MASK") != std::string::npos);
   }
   const std::string spelled = "a" + stories.tokenizer->Piece(mask);
-  const std::vector<Token> canvas = BuildCanvas({.prompt = spelled, .length = 0}, stories);
+  const std::vector<Token> canvas = CanvasFor({.prompt = spelled, .length = 0}, stories);
   EXPECT_EQ(std::count(canvas.begin(), canvas.end(), mask), 0);
   EXPECT_EQ(PromptWarnings({.prompt = spelled}, stories).size(), 1u);
 }
@@ -116,7 +120,7 @@ TEST_F(BuildCanvasTest, TextAroundHolesIsAsInTheWholeText) {
   for (const char* written :
        {"Tom found a [MASK:3]. He gave it to his mom.", "Tom found a[MASK:3]. He gave it to his mom.",
         "Tom found a [MASK:1] [MASK:2]. He gave it to his mom."}) {
-    EXPECT_EQ(BuildCanvas({.infill = written}, stories), whole) << written;
+    EXPECT_EQ(CanvasFor({.infill = written}, stories), whole) << written;
   }
 }
 
@@ -138,11 +142,11 @@ TEST_F(BuildCanvasTest, RefusesWhatDoesNotFit) {
 }
 
 TEST_F(BuildCanvasTest, RefusesWhatMakesNoSense) {
-  EXPECT_EQ(ErrorFor({.infill = ""}), "--infill is empty");
+  EXPECT_EQ(ErrorFor({.infill = ""}), "the infill is empty");
   EXPECT_NE(ErrorFor({.prompt = "a", .infill = "b"}), "accepted");
   EXPECT_NE(ErrorFor({.infill = "b", .length = 1}), "accepted");
   EXPECT_EQ(ErrorFor({.prompt = "a\xff"}), "the prompt is not valid UTF-8");
-  EXPECT_EQ(ErrorFor({.infill = "a\xff[MASK]"}), "--infill is not valid UTF-8");
+  EXPECT_EQ(ErrorFor({.infill = "a\xff[MASK]"}), "the infill is not valid UTF-8");
   EXPECT_NE(ErrorFor({.prompt = "a_"}).find("holds a mask"), std::string::npos);
   EXPECT_NE(ErrorFor({.prompt = "ax"}), "accepted");  // outside the vocabulary
 }

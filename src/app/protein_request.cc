@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "eval/data_file.h"
-#include "eval/protein_model.h"
 #include "eval/stream.h"
+#include "report/data_file.h"
+#include "tasks/protein/protein_model.h"
 
 namespace punt {
 

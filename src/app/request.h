@@ -1,4 +1,4 @@
-// From what the user asks for to the canvas that the generator starts from.
+// What the options of a command ask for.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "punt/model.h"
-#include "punt/types.h"
+#include "punt/writer.h"
 
 namespace punt {
 
@@ -22,25 +22,13 @@ struct CanvasRequest {
   std::optional<std::int64_t> length;  // positions to generate behind the prompt; default: up to the model's length
 };
 
-/// A piece of a text with holes: either text or masks.
-struct InfillPart {
-  std::string text;
-  int masks = 0;
-};
-
-/// "ab[MASK:12]cd" -> "ab", 12 masks, "cd"; [MASK] is one mask. Throws Error when there is no hole, and on one that is
-/// misspelt, without end or with a bad count.
-std::vector<InfillPart> ParseInfill(std::string_view text);
-
 /// What somebody may have meant otherwise: a hole that is written in a prompt, where it is text. A line each.
 std::vector<std::string> PromptWarnings(const CanvasRequest& request, const Model& model);
 
 /// Throws Error when parts of the request exclude each other.
 void RequireConsistent(const CanvasRequest& request);
 
-/// The tokens, masks included, between what the tokenizer puts before and behind a text. Throws Error when they do not
-/// fit the model, when a text cannot be expressed in its vocabulary or is not UTF-8, or when the request contradicts
-/// itself.
-std::vector<Token> BuildCanvas(const CanvasRequest& request, const Model& model);
+/// The same for the library. Throws Error when the request contradicts itself, and on holes that are none.
+Ask AskOf(const CanvasRequest& request);
 
 }  // namespace punt

@@ -30,11 +30,11 @@ std::string Fasta(const GenerateJob& job, const GenerateResult& result, const Re
                   std::uint64_t sample) {
   const GenerateFlags& flags = job.flags;
   const std::string sequence = ResultText(result, context);
-  return FastaText(fmt::format("seed{}_sample{}", flags.seed, sample),
+  return FastaText(fmt::format("seed{}_sample{}", flags.sampling.seed, sample),
                    {{"model", job.model.name},
-                    {"planner", flags.planner},
-                    {"temperature", fmt::format("{}", flags.proposal.temperature)},
-                    {"seed", fmt::format("{}", flags.seed)},
+                    {"planner", flags.sampling.planner},
+                    {"temperature", fmt::format("{}", flags.sampling.temperature)},
+                    {"seed", fmt::format("{}", flags.sampling.seed)},
                     {"sample", fmt::format("{}", sample)},
                     {"nfe", fmt::format("{}", result.counters.nfe())},
                     {"length", fmt::format("{}", sequence.size())}},
@@ -52,7 +52,7 @@ void SamplePrinter::Print(const GenerateJob& job, const GenerateResult& result, 
   if (is_cut && total_ > 1) return;
   finished_ += !is_cut;
   const ReportContext context = ContextOf(job, result);
-  const bool is_filled = MaskedCount(result, job.model) == 0;
+  const bool is_filled = result.stop == StopReason::kStopString || MaskedCount(result, job.model) == 0;
   if (job.flags.json) {
     fmt::print("{}\n", Json(job, result, context, sample));
   } else if (job.flags.protein.is_fasta()) {
@@ -70,7 +70,7 @@ void SamplePrinter::PrintText(const GenerateJob& job, const std::string& text, s
   if (flags.separator) {
     if (printed_ > 0) fmt::print("{}\n", *flags.separator);
   } else if (total_ > 1) {
-    fmt::print("--- seed {}, sample {} ({} of {}) ---\n", flags.seed, sample, seen_, total_);
+    fmt::print("--- seed {}, sample {} ({} of {}) ---\n", flags.sampling.seed, sample, seen_, total_);
   }
   fmt::print("{}\n", FitFor(stdout, job.is_board ? text.substr(1) : text));
   ++printed_;

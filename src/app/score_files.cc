@@ -2,7 +2,7 @@
 
 #include "base/atomic_file.h"
 #include "base/check.h"
-#include "eval/data_file.h"
+#include "report/data_file.h"
 
 namespace punt {
 

@@ -11,14 +11,14 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "analyze/confidence_json.h"
 #include "app/eval_report.h"
 #include "app/judge_client.h"
 #include "app/score_files.h"
 #include "app/terminal.h"
 #include "base/atomic_file.h"
 #include "base/check.h"
-#include "eval/data_file.h"
+#include "report/confidence_json.h"
+#include "report/data_file.h"
 
 namespace punt {
 namespace {

@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "eval/mt_bench.h"
+#include "tasks/mt_bench/mt_bench.h"
 
 namespace punt {
 

@@ -6,16 +6,16 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "analyze/confidence_json.h"
 #include "app/eval_report.h"
 #include "app/eval_setup.h"
 #include "app/interruptible.h"
 #include "app/terminal.h"
 #include "base/atomic_file.h"
 #include "base/check.h"
-#include "eval/protein_judge.h"
-#include "eval/protein_scoring.h"
-#include "eval/protein_structure.h"
+#include "report/confidence_json.h"
+#include "tasks/protein/protein_judge.h"
+#include "tasks/protein/protein_scoring.h"
+#include "tasks/protein/protein_structure.h"
 
 namespace punt {
 namespace {

@@ -12,13 +12,16 @@
 #include "app/event_list.h"
 #include "app/interruptible.h"
 #include "app/request.h"
+#include "app/sampling_flags.h"
 #include "app/sudoku_request.h"
 #include "app/sweep_progress.h"
 #include "app/terminal.h"
 #include "base/check.h"
-#include "eval/data_file.h"
 #include "eval/stream.h"
 #include "punt/planner.h"
+#include "report/data_file.h"
+#include "writer/ask_canvas.h"
+#include "writer/stop_strings.h"
 
 namespace punt {
 namespace {
@@ -39,18 +42,25 @@ std::vector<GridEntry> EndsOf(const std::vector<GridEntry>& grid) {
   return ends;
 }
 
+Sampling SamplingOf(const StudyFlags& flags, const GridEntry& entry) {
+  Sampling sampling = flags.sampling;
+  sampling.planner = entry.planner;
+  sampling.score = entry.score;
+  return sampling;
+}
+
 std::vector<GridEntry> OpenGrid(const StudyFlags& flags, const DenoiserInfo& info) {
   const bool is_named = flags.grid.planners_option->count() > 0 || flags.grid.preset_option->count() > 0;
   std::vector<GridEntry> grid = is_named || flags.usual_planners.empty()
-                                    ? flags.grid.Chosen(!flags.score.empty())
+                                    ? flags.grid.Chosen(!flags.sampling.score.empty())
                                     : GridOf(ParsePlannerList(flags.usual_planners));
   if (flags.quick) grid = EndsOf(grid);
   std::set<std::string> names;
   for (GridEntry& entry : grid) {
-    if (!flags.score.empty()) entry.score = flags.score;
+    if (!flags.sampling.score.empty()) entry.score = flags.sampling.score;
     if (entry.score.empty()) entry.score = info.default_score;
     if (!names.insert(CanonicalPlannerSpec(entry.planner)).second) BadInput("'{}' is given twice", entry.planner);
-    MakeRecipe(entry.planner, entry.score, flags.proposal.Options(), info);  // told before the first of them runs
+    MakeRecipe(SamplingOf(flags, entry), info);  // told before the first of them runs
   }
   return grid;
 }
@@ -69,7 +79,7 @@ std::vector<KindedPrompt> ReadPrompts(const StudyFlags& flags) {
 Canvas OpenCanvas(const StudyFlags& flags, const std::string& prompt, const Model& model) {
   const DenoiserInfo& info = model.denoiser->info();
   CanvasRequest request{.prompt = prompt, .chat = flags.chat};
-  const auto make = [&] { return Canvas(BuildCanvas(request, model), info.mask_token, info.vocab_size); };
+  const auto make = [&] { return Canvas(BuildCanvas(AskOf(request), model).tokens, info.mask_token, info.vocab_size); };
   const bool has_length = flags.length_option->count() > 0;
   if (has_length) request.length = flags.length;
   if (IsSudokuModel(model) && !has_length && !flags.chat) {  // as punt generate does
@@ -103,19 +113,18 @@ Configuration ConfigurationOf(const StudyFlags& flags, const StudySetup& setup, 
     for (Token token : prompt.canvas.tokens()) canvases += fmt::format(" {}", token);
     canvases += "\n";
   }
-  return {{"analysis", std::string(analysis)},
-          {"model", FileIdentity(setup.model.name, true)},
-          {"prompts", fmt::format("{} ({:016x})", setup.prompts.size(), HashText(canvases))},
-          {"seed", fmt::format("{}", flags.seed)},
-          {"temperature", fmt::format("{}", flags.proposal.temperature)},
-          {"top_p", fmt::format("{}", flags.proposal.top_p)},
-          {"top_k", fmt::format("{}", flags.proposal.top_k)},
-          {"convention", flags.proposal.convention},
-          {"score_on", flags.proposal.score_on},
-          {"eos", flags.eos},
-          {"window", fmt::format("{}", flags.window)},
-          {"compute", flags.compute},
-          {"influence", flags.influence.empty() ? "" : FileIdentity(flags.influence, false)}};
+  constexpr std::string_view kAlwaysSaid[] = {"seed",       "temperature", "top_p", "top_k",
+                                              "convention", "score_on",    "eos",   "window"};
+  Sampling sampling = flags.sampling;
+  sampling.score = {};  // every run has its own
+  Configuration configuration = {{"analysis", std::string(analysis)},
+                                 {"model", FileIdentity(setup.model.name, true)},
+                                 {"prompts", fmt::format("{} ({:016x})", setup.prompts.size(), HashText(canvases))},
+                                 {"compute", flags.compute},
+                                 {"influence", flags.influence.empty() ? "" : FileIdentity(flags.influence, false)}};
+  const Configuration how = SamplingConfiguration(sampling, kAlwaysSaid);
+  configuration.insert(configuration.end(), how.begin(), how.end());
+  return configuration;
 }
 
 }  // namespace
@@ -125,11 +134,7 @@ void StudyFlags::AddTo(CLI::App& command) {
   command.add_option("-m,--model", model, "Bundled model, GGUF file, folder or toy:KIND,... (see punt list models)")
       ->default_str("stories");
   grid.AddTo(command);
-  command.add_option("--score", score, "Confidence score (see punt list scores); default: the model's own");
-  proposal.AddTo(command);
-  command.add_option("--eos", eos, "End-of-sequence tokens: none, deprioritise, forbid or anneal")
-      ->capture_default_str();
-  AddInteger(command, "--window", window, 0, kInt, "Fill blocks of so many positions left to right (0: one)");
+  AddSampling(command, sampling, kWithoutPlanner);
   length_option = AddInteger(command, "--length", length, 1, kInt,
                              "Positions to generate; default: 128, or all that a small model takes");
   AddInteger(command, "--samples", samples, 1, kMostSamples,
@@ -138,7 +143,6 @@ void StudyFlags::AddTo(CLI::App& command) {
   prompt_option = command.add_option("--prompt", prompt, "Text to continue; default: none");
   command.add_option("--prompts", prompts, "File of prompts: a line each, or JSON lines with kind and prompt");
   command.add_flag("--chat", chat, "Prompts are messages: put them into the model's template");
-  AddSeed(command, "--seed", seed, "Seed of all random numbers");
   AddThreads(command, threads);
   AddCompute(command, compute);
   AddInfluence(command, influence);
@@ -162,20 +166,19 @@ StudySetup OpenStudy(const StudyFlags& flags, std::string_view analysis) {
                   : flags.quick     ? kQuickSamples
                                     : std::max(kUsualSamples, setup.prompts.size());
   // A toy model's passes are too small to be shared out.
-  setup.session = {.banned_tokens = BannedTokens(ParseEosPolicy(flags.eos), info),
-                   .threads = setup.model.is_toy && flags.threads == 0 ? 1 : ThreadCount(flags.threads)};
+  setup.session = SessionFor(flags.sampling, info);
+  setup.session.threads = setup.model.is_toy && flags.threads == 0 ? 1 : ThreadCount(flags.threads);
   setup.configuration = ConfigurationOf(flags, setup, analysis);
-  setup.sampling = fmt::format("temperature {}, top-p {}, seed {}, {} positions", flags.proposal.temperature,
-                               flags.proposal.top_p, flags.seed, setup.prompts.front().canvas.masked_count());
+  setup.how = fmt::format("temperature {}, top-p {}, seed {}, {} positions", flags.sampling.temperature,
+                          flags.sampling.top_p, flags.sampling.seed, setup.prompts.front().canvas.masked_count());
   return setup;
 }
 
 Recipe StudyRecipe(const StudyFlags& flags, const StudySetup& setup, const GridEntry& entry, std::uint64_t sample) {
-  Recipe recipe = MakeRecipe(entry.planner, entry.score, flags.proposal.Options(), setup.model.denoiser->info());
-  recipe.eos = ParseEosPolicy(flags.eos);
-  recipe.window = static_cast<int>(flags.window);
-  recipe.seed = flags.seed;
+  Recipe recipe = MakeRecipe(SamplingOf(flags, entry), setup.model.denoiser->info());
   recipe.sample = sample;
+  const Canvas& canvas = setup.prompts[sample % setup.prompts.size()].canvas;
+  EndAtStops(recipe, setup.model, PlaceOfMasks(canvas.tokens(), canvas.mask_token()), flags.sampling.stop);
   return recipe;
 }
 
@@ -186,7 +189,7 @@ std::optional<StudyRecords> RunStudy(const StudyFlags& flags, const StudySetup& 
       flags.out, setup.configuration, "analysis",
       [&](std::string_view line) { known.insert_or_assign(job.id_of(line), std::string(line)); });
   const std::atomic<bool>& cancel = InstallInterruptHandlers();
-  const std::unique_ptr<DenoiserSession> session = setup.model.denoiser->NewSession(setup.session);
+  std::unique_ptr<DenoiserSession> session = setup.model.denoiser->NewSession(setup.session);
   const std::size_t count = setup.grid.size() * setup.samples;
   SweepProgress progress(count, "runs");
   for (const GridEntry& entry : setup.grid) {
@@ -199,6 +202,11 @@ std::optional<StudyRecords> RunStudy(const StudyFlags& flags, const StudySetup& 
       }
       progress.Show(records.lines.size());
       const StudyPrompt& prompt = setup.prompts[sample % setup.prompts.size()];
+      if (setup.session.guidance != 0) {
+        SessionOptions options = setup.session;
+        options.prompt = GivenPositions(prompt.canvas.tokens(), prompt.canvas.mask_token());
+        session = setup.model.denoiser->NewSession(options);
+      }
       EventList watcher;
       const GenerateResult result = Generate(*session, prompt.canvas, StudyRecipe(flags, setup, entry, sample),
                                              {.observer = &watcher, .cancel = &cancel});
@@ -224,24 +232,21 @@ void WriteStudyFile(const StudyFlags& flags, const RecordFolder& folder, const s
 }
 
 std::string StudyCommand(std::string_view analysis, const StudyFlags& flags, const StudySetup& setup) {
-  const ProposalFlags defaults;
   std::string text = fmt::format("punt analyze {} --model {}", analysis, setup.model.name);
   if (!flags.grid.planners.empty()) text += fmt::format(" --planners \"{}\"", flags.grid.planners);
   if (flags.grid.preset_option->count() > 0) text += fmt::format(" --preset {}", flags.grid.preset);
   const auto add = [&](bool is_given, const std::string& option) { text += is_given ? " " + option : ""; };
   add(flags.quick, "--quick");
-  add(!flags.score.empty(), "--score " + flags.score);
-  add(flags.proposal.temperature != defaults.temperature, fmt::format("--temperature {}", flags.proposal.temperature));
-  add(flags.proposal.top_p != defaults.top_p, fmt::format("--top-p {}", flags.proposal.top_p));
-  add(flags.proposal.top_k != defaults.top_k, fmt::format("--top-k {}", flags.proposal.top_k));
-  add(flags.eos != "none", "--eos " + flags.eos);
-  add(flags.window != 0, fmt::format("--window {}", flags.window));
+  const Sampling usual;
+  for (const SamplingField& field : SamplingFields()) {
+    const std::string value = TextOf(flags.sampling, field);
+    if (field.key != "planner" && value != TextOf(usual, field)) text += fmt::format(" {} {}", OptionOf(field), value);
+  }
   add(flags.length_option->count() > 0, fmt::format("--length {}", flags.length));
   add(flags.samples > 0, fmt::format("--samples {}", flags.samples));
   add(!flags.prompt.empty(), fmt::format("--prompt \"{}\"", flags.prompt));
   add(!flags.prompts.empty(), "--prompts " + flags.prompts);
   add(flags.chat, "--chat");
-  add(flags.seed != 0, fmt::format("--seed {}", flags.seed));
   return fmt::format("{} --out {}", text, flags.out);
 }
 

@@ -15,10 +15,11 @@
 #include "app/grid_flags.h"
 #include "app/options.h"
 #include "eval/prompt_list.h"
-#include "eval/record_folder.h"
 #include "punt/canvas.h"
 #include "punt/generator.h"
 #include "punt/model.h"
+#include "punt/sampling.h"
+#include "report/record_folder.h"
 
 namespace punt {
 
@@ -26,16 +27,12 @@ struct StudyFlags {
   std::string model;  // empty: DefaultModel()
   GridFlags grid;
   std::string usual_planners;  // when nobody names any; empty: the preset
-  std::string score;
-  ProposalFlags proposal;
-  std::string eos = "none";
-  std::int64_t window = 0;
+  Sampling sampling;           // its planner is not looked at
   std::int64_t length = 0;
   std::int64_t samples = 0;  // 0: one per prompt, at least kUsualSamples
   std::string prompt;
   std::string prompts;
   bool chat = false;
-  std::uint64_t seed = 0;
   std::int64_t threads = 0;
   std::string device = "auto";
   std::string compute = "auto";
@@ -62,7 +59,7 @@ struct StudySetup {
   std::size_t samples = 0;  // per planner; sample i continues prompt i modulo their number
   SessionOptions session;
   Configuration configuration;
-  std::string sampling;  // a line for reports
+  std::string how;  // it was sampled: a line for reports
 };
 
 /// Throws Error. `analysis` is the name of the sub-command.

@@ -8,7 +8,7 @@
 #include "app/glyphs.h"
 #include "base/check.h"
 #include "base/trim.h"
-#include "eval/sudoku_board.h"
+#include "tasks/sudoku/sudoku_board.h"
 #include "text/utf8.h"
 
 namespace punt {

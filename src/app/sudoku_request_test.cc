@@ -51,8 +51,8 @@ TEST(BoardInfill, HasAHoleForEveryBlankOfABoard) {
   const std::string puzzle = "530070000600195000098000060800060003400803001700020006060000280000419005000080079";
   int masks = 0;
   std::string cells;
-  for (const InfillPart& part : ParseInfill(BoardInfill(puzzle))) {
-    masks += part.masks;
+  for (const Stretch& part : ParseHoles(BoardInfill(puzzle))) {
+    masks += static_cast<int>(part.masks);
     cells += std::string(static_cast<std::size_t>(part.masks), '0');
     for (char c : part.text) {
       if (c >= '1' && c <= '9') cells += c;

@@ -9,6 +9,9 @@
 #include "app/sweep_workers.h"
 #include "app/terminal.h"
 #include "base/check.h"
+#include "eval/law_reference.h"
+#include "generate/misfit.h"
+#include "tasks/tasks.h"
 
 namespace punt {
 namespace {
@@ -30,17 +33,25 @@ void AllowOpenFiles(std::size_t count) {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/// Throws Error naming a planner that the model cannot run.
+void RequireFit(const EvalFlags& flags, const EvalSetup& setup, const GridEntry& entry) {
+  const DenoiserInfo& info = setup.model->denoiser->info();
+  const Canvas canvas(setup.task->Item(0).canvas, info.mask_token, info.vocab_size);
+  const auto misfit = FindMisfit(MakeEvalRecipe(flags, *setup.model, entry.planner, entry.score), canvas, info);
+  if (misfit) BadInput("planner {}: {}", entry.planner, misfit->message);
+}
+
 }  // namespace
 
 EvalFlags SweepPlan::FlagsOf(const SweepPoint& point) const {
   EvalFlags flags = eval;
-  flags.proposal.temperature = point.temperature;
-  flags.seed = point.seed;
+  flags.sampling.temperature = point.temperature;
+  flags.sampling.seed = point.seed;
   return flags;
 }
 
 void SweepPlan::ChooseScore(const Model& model) {
-  if (eval.score.empty() && preset != nullptr) eval.score = preset->score(model.architecture);
+  if (eval.sampling.score.empty() && preset != nullptr) eval.sampling.score = preset->score(model.architecture);
 }
 
 std::optional<EvalRecord> JobRunner::Run(const SweepJob& job) {
@@ -69,13 +80,18 @@ SweepRecords::SweepRecords(const SweepPlan& plan, const EvalSetup& setup) : plan
   for (std::size_t i = 0; i < setup.count; ++i) ids.push_back(setup.task->Item(i).id);
   for (const SweepPoint& point : plan.points) {
     const EvalFlags flags = plan.FlagsOf(point);
-    MakeEvalRecipe(flags, *setup.model, point.entry.planner, point.entry.score);
+    RequireFit(flags, setup, point.entry);
     PointRecords& records = points_.emplace_back();
     records.configuration = EvalConfiguration(flags, setup, point.entry.planner, point.entry.score);
+    if (!flags.reference.empty()) CheckLawReference(flags.reference, records.configuration);
     records.records.resize(setup.count);
     records.missing = setup.count;
-    if (plan.out.empty()) continue;
-    records.log = std::make_unique<EvalLog>(fs::path(plan.out) / FolderName(point, plan.axes), records.configuration);
+  }
+  if (plan.out.empty()) return;
+  for (std::size_t p = 0; p < points_.size(); ++p) {  // folders are made when all points are known to be right
+    PointRecords& records = points_[p];
+    records.log =
+        std::make_unique<EvalLog>(fs::path(plan.out) / FolderName(plan.points[p], plan.axes), records.configuration);
     for (std::size_t i = 0; i < setup.count; ++i) {
       const auto found = records.log->resumed().find(ids[i]);
       if (found == records.log->resumed().end()) continue;

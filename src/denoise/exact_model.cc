@@ -17,8 +17,8 @@
 
 #include "base/check.h"
 #include "base/processors.h"
-#include "denoise/row_kernels.h"
 #include "denoise/row_workers.h"
+#include "kernels/row_kernels.h"
 
 namespace punt {
 namespace {

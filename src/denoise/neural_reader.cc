@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "denoise/row_kernels.h"
+#include "kernels/row_kernels.h"
 
 namespace punt {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "denoise/neural_denoiser.h"
-#include "model/rounding_testing.h"
+#include "model/network_bounds_testing.h"
 #include "punt/model.h"
 #include "punt/random.h"
 
@@ -165,6 +165,7 @@ inline const ProposalOptions kProposals[] = {
     {.temperature = 0.7, .top_p = 0.9},
     {.temperature = 1.5, .top_p = 0.5, .top_k = 3, .score_on = ScoreOn::kTempered},
     {.convention = Convention::kDream, .temperature = 0.8, .top_p = 0.9, .top_k = 5},
+    {.temperature = 0.9, .min_p = 0.1},
 };
 
 inline std::vector<DivergenceOptions> Divergences() {

@@ -87,7 +87,8 @@ Model OpenNetwork(std::string_view name, const ModelOptions& options) {
                                                  NetworkOptions{.device = options.device,
                                                                 .gpu_layers = options.gpu_layers,
                                                                 .compute = ParseCompute(options.compute),
-                                                                .repack = options.repack});
+                                                                .repack = options.repack,
+                                                                .on_progress = options.on_progress});
   const Vocabulary vocabulary = OpenVocabulary(network->metadata());
   const Hyperparameters& hyper = network->hyper();
   DenoiserInfo info{.name = std::string(name),

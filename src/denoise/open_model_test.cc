@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/error_testing.h"
 #include "denoise/exact_model.h"
@@ -98,6 +100,33 @@ class BundledTest : public testing::Test {
  private:
   std::optional<std::string> before_;
 };
+
+TEST(OpenModelTest, SaysHowFarItIs) {
+  for (const bool repack : {true, false}) {
+    for (const char* file : {"stories.gguf", "membrane.gguf"}) {
+      std::vector<double> shares;
+      ModelOptions options{.repack = repack};
+      options.on_progress = [&](double share) {
+        shares.push_back(share);
+        return true;
+      };
+      OpenModel(std::string(PUNT_SOURCE_DIR "/models/") + file, options);
+      ASSERT_FALSE(shares.empty());
+      EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+      EXPECT_EQ(shares.back(), 1.0) << file;
+      EXPECT_TRUE(!repack || shares.size() > 10) << "not in one go";
+    }
+  }
+}
+
+TEST(OpenModelTest, EndsWhenNobodyWantsToGoOn) {
+  int calls = 0;
+  const ModelOptions options{.on_progress = [&](double) { return ++calls < 3; }};
+  const std::string said =
+      ErrorOf([&] { OpenModel(PUNT_SOURCE_DIR "/models/stories.gguf", options); }, ErrorCode::kFailed);
+  EXPECT_NE(said.find("cancelled"), std::string::npos) << said;
+  EXPECT_EQ(calls, 3) << "nobody is asked again";
+}
 
 TEST_F(BundledTest, OnlyThoseThatFillMasksAreOffered) {
   const std::string refusal = Refusal("storys");

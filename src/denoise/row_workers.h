@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/thread_pool.h"
-#include "denoise/row_kernels.h"
+#include "kernels/row_kernels.h"
 
 namespace punt {
 

@@ -7,12 +7,12 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "analyze/confidence_json.h"
-#include "analyze/markdown.h"
-#include "analyze/planner_style.h"
-#include "analyze/svg_plot.h"
 #include "base/check.h"
 #include "eval/aup.h"
+#include "report/confidence_json.h"
+#include "report/markdown.h"
+#include "report/planner_style.h"
+#include "report/svg_plot.h"
 
 namespace punt {
 namespace {
@@ -44,7 +44,7 @@ std::string QualityTitle(const TaskRow& task) {
 }
 
 std::vector<std::string> OtherFigures(const BenchReport& report) {
-  const TaskRow& task = FindTask(report.task);
+  const TaskRow& task = *report.task;
   std::vector<std::string> names;
   for (const BenchRow& row : report.rows) {
     for (const Figure& figure : row.summary.figures) {
@@ -69,7 +69,7 @@ std::string CurveName(const BenchReport& report, const BenchRow& row) {
 }
 
 std::vector<CurveAup> AupOf(const BenchReport& report) {
-  if (FindTask(report.task).quality != kAccuracy) return {};
+  if (report.task->quality != kAccuracy) return {};
   std::vector<std::pair<std::string, std::vector<AupPoint>>> curves;
   double best = 0;
   for (const BenchRow& row : report.rows) {
@@ -87,7 +87,7 @@ std::vector<CurveAup> AupOf(const BenchReport& report) {
 }
 
 std::string AupLine(const BenchReport& report) {
-  const TaskRow& task = FindTask(report.task);
+  const TaskRow& task = *report.task;
   if (task.quality != kAccuracy)
     return fmt::format("AUP (accuracy under parallelism): none, {} is no accuracy", QualityTitle(task));
   std::string line;
@@ -117,10 +117,10 @@ std::string OtherFiguresMarkdown(const BenchReport& report) {
 }  // namespace
 
 std::string BenchMarkdown(const BenchReport& report) {
-  const TaskRow& task = FindTask(report.task);
+  const TaskRow& task = *report.task;
   const std::size_t items = report.rows.empty() ? 0 : report.rows.front().summary.items;
-  std::string text = fmt::format("`{}`, {}: means of {} items, {}. Intervals of 95 %, items as units.\n\n", report.task,
-                                 report.model, items, report.sampling);
+  std::string text = fmt::format("`{}`, {}: means of {} items, {}. Intervals of 95 %, items as units.\n\n",
+                                 report.task->name, report.model, items, report.sampling);
   text += TableHead({"planner", "score", "T", "NFE", "base", "test", "calls", "steps", "row passes", "seconds",
                      "tokens per forward", QualityTitle(task)});
   for (const BenchRow& row : report.rows) {
@@ -180,7 +180,7 @@ std::string BenchJson(const BenchReport& report) {
   const std::vector<CurveAup> areas = AupOf(report);
   Json list = Json::array();
   for (const BenchRow& row : report.rows) {
-    Json object = {{"task", report.task},          {"model", report.model},    {"family", row.entry.family},
+    Json object = {{"task", report.task->name},    {"model", report.model},    {"family", row.entry.family},
                    {"planner", row.entry.planner}, {"score", row.entry.score}, {"temperature", row.temperature}};
     AddSummary(row.summary, object);
     object["curve"] = CurveName(report, row);
@@ -200,7 +200,7 @@ std::string BenchJson(const BenchReport& report) {
 }
 
 std::string BenchSvg(const BenchReport& report) {
-  const TaskRow& task = FindTask(report.task);
+  const TaskRow& task = *report.task;
   PlotPanel panel{
       .title = fmt::format("{} ({})", QualityTitle(task), task.less_is_better ? "less is better" : "more is better"),
       .x = {.label = "forward passes per item (NFE), tests included", .log = true, .floor = kLeastPasses},
@@ -222,12 +222,12 @@ std::string BenchSvg(const BenchReport& report) {
     if (quality->ci95) point.range = PlotRange{quality->ci95->low, quality->ci95->high};
     series->points.push_back(std::move(point));
   }
-  if (panel.series.empty()) BadInput("{}: nothing to draw, {} was not measured", report.task, task.quality);
+  if (panel.series.empty()) BadInput("{}: nothing to draw, {} was not measured", report.task->name, task.quality);
   for (PlotSeries& series : panel.series) {
     std::stable_sort(series.points.begin(), series.points.end(),
                      [](const PlotPoint& a, const PlotPoint& b) { return a.x < b.x; });
   }
-  return RenderSvg({&panel, 1}, fmt::format("{}: planners compared", report.task),
+  return RenderSvg({&panel, 1}, fmt::format("{}: planners compared", report.task->name),
                    {.columns = 1, .panel_width = 720, .panel_height = 440});
 }
 

@@ -29,7 +29,7 @@ struct BenchRow {
 std::optional<BenchRow> MeasurePlanner(const GridEntry& entry, const EvalJob& job);
 
 struct BenchReport {
-  std::string task;  // the name of its row
+  const TaskRow* task = nullptr;
   std::string model;
   std::string sampling;        // a line on seeds and the like
   std::vector<BenchRow> rows;  // in the order in which they were measured

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "analyze/markdown.h"
-#include "analyze/planner_style.h"
-#include "analyze/svg_plot.h"
 #include "eval/report_assets.h"
 #include "punt/planner.h"
+#include "report/markdown.h"
+#include "report/planner_style.h"
+#include "report/svg_plot.h"
 
 namespace punt {
 namespace {
@@ -35,7 +35,7 @@ Json Looks(const BenchReport& report) {
 
 /// JSON for a script element, which ends at the first "</script" whatever the quotes say.
 std::string Data(const BenchReport& report) {
-  const TaskRow& task = FindTask(report.task);
+  const TaskRow& task = *report.task;
   const Json data = {
       {"quality", {{"name", task.quality}, {"title", QualityTitle(task)}, {"less_is_better", task.less_is_better}}},
       {"looks", Looks(report)},
@@ -59,7 +59,7 @@ struct Column {
 };
 
 std::vector<Column> ColumnsOf(const BenchReport& report) {
-  const TaskRow& task = FindTask(report.task);
+  const TaskRow& task = *report.task;
   std::vector<Column> columns = {{"planner"}, {"score"}, {"T"},     {QualityTitle(task)}, {"NFE"},     {"base"},
                                  {"test"},    {"calls"}, {"steps"}, {"row passes"},       {"seconds"}, {"TPF"},
                                  {"items"},   {"seeds"}};
@@ -132,7 +132,7 @@ std::string Settings(const Configuration& configuration) {
 }  // namespace
 
 std::string BenchHtml(const BenchReport& report, const Configuration& configuration) {
-  const TaskRow& task = FindTask(report.task);
+  const TaskRow& task = *report.task;
   const bool has_plots = std::any_of(report.rows.begin(), report.rows.end(),
                                      [&](const BenchRow& row) { return QualityOf(task, row.summary).has_value(); });
   std::string html = fmt::format(
@@ -140,7 +140,7 @@ std::string BenchHtml(const BenchReport& report, const Configuration& configurat
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n<title>{}: planners compared</title>\n"
       "<style>\n{}</style>\n</head>\n<body>\n<h1>{}: planners compared</h1>\n<p>{}; {}</p>\n",
-      kPolicy, EscapeXml(report.task), ReportStyle(), EscapeXml(report.task), EscapeXml(report.model),
+      kPolicy, EscapeXml(report.task->name), ReportStyle(), EscapeXml(report.task->name), EscapeXml(report.model),
       EscapeXml(report.sampling));
   html += has_plots ? Plots() : fmt::format("<p>No plots: {} was not measured.</p>\n", EscapeXml(QualityTitle(task)));
   html += fmt::format(

@@ -9,12 +9,15 @@
 namespace punt {
 namespace {
 
-BenchReport Report(const std::string& task) {
+constexpr TaskRow kBoards = {.name = "boards", .quality = kAccuracy};
+constexpr TaskRow kTexts = {.name = "texts", .quality = "judge_perplexity", .less_is_better = true};
+
+BenchReport Report(const TaskRow& task) {
   BenchRow row{.entry = {"punt", "punt:epsilon=0.1", "</script><b>"}};
   row.summary.items = 10;
   row.summary.nfe = {12, Interval{11, 13}};
   row.summary.accuracy = Estimate{0.5, Interval{0.4, 0.6}};
-  return {.task = task, .model = "a&b<c>", .sampling = "\"x\"", .rows = {row}};
+  return {.task = &task, .model = "a&b<c>", .sampling = "\"x\"", .rows = {row}};
 }
 
 std::string DataOf(const std::string& html) {
@@ -24,7 +27,7 @@ std::string DataOf(const std::string& html) {
 }
 
 TEST(BenchHtml, TextCannotBecomeMarkup) {
-  const std::string html = BenchHtml(Report("sudoku"), {{"data", "<i>&'\""}});
+  const std::string html = BenchHtml(Report(kBoards), {{"data", "<i>&'\""}});
   EXPECT_EQ(html.find("</script><b>"), std::string::npos);
   EXPECT_EQ(html.find("<i>&"), std::string::npos);
   EXPECT_EQ(html.find("a&b<c>;"), std::string::npos);
@@ -33,7 +36,7 @@ TEST(BenchHtml, TextCannotBecomeMarkup) {
 }
 
 TEST(BenchHtml, TheDataComesBack) {
-  const std::string data = DataOf(BenchHtml(Report("sudoku"), {}));
+  const std::string data = DataOf(BenchHtml(Report(kBoards), {}));
   EXPECT_EQ(data.find('<'), std::string::npos);
   const nlohmann::json json = nlohmann::json::parse(data);
   EXPECT_EQ(json["quality"]["name"], "accuracy");
@@ -42,7 +45,7 @@ TEST(BenchHtml, TheDataComesBack) {
 }
 
 TEST(BenchHtml, PuntLooksAsInAllPictures) {
-  BenchReport report = Report("sudoku");
+  BenchReport report = Report(kBoards);
   report.rows.insert(report.rows.begin(), report.rows.front());
   report.rows.front().entry = {"top-k", "top-k:k=2", ""};
   const nlohmann::json looks = nlohmann::json::parse(DataOf(BenchHtml(report, {})))["looks"];
@@ -53,7 +56,7 @@ TEST(BenchHtml, PuntLooksAsInAllPictures) {
 }
 
 TEST(BenchHtml, WhatIsTheSameInAllRowsNeedsNoColumn) {
-  BenchReport report = Report("sudoku");
+  BenchReport report = Report(kBoards);
   report.rows.push_back(report.rows.front());
   EXPECT_EQ(BenchHtml(report, {}).find("<th>T</th>"), std::string::npos);
   report.rows.back().temperature = 0.5;
@@ -61,7 +64,7 @@ TEST(BenchHtml, WhatIsTheSameInAllRowsNeedsNoColumn) {
 }
 
 TEST(BenchHtml, CarriesItsScriptsWhole) {
-  const std::string html = BenchHtml(Report("sudoku"), {});
+  const std::string html = BenchHtml(Report(kBoards), {});
   for (std::string_view part : {ChartScript(), ReportScript(), ReportStyle()}) {
     EXPECT_GT(part.size(), 1000u);
     EXPECT_NE(html.find(part), std::string::npos);
@@ -73,7 +76,7 @@ TEST(BenchHtml, CarriesItsScriptsWhole) {
 }
 
 TEST(BenchHtml, WithoutAQualityThereIsTheTableAlone) {
-  const std::string html = BenchHtml(Report("stories"), {});
+  const std::string html = BenchHtml(Report(kTexts), {});
   EXPECT_EQ(html.find("<canvas"), std::string::npos);
   EXPECT_EQ(html.find("<script"), std::string::npos);
   EXPECT_NE(html.find("punt:epsilon=0.1"), std::string::npos);

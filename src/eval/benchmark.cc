@@ -9,10 +9,10 @@
 #include "base/check.h"
 #include "eval/answer_marks.h"
 #include "eval/continuation.h"
-#include "eval/data_file.h"
-#include "eval/json_records.h"
 #include "eval/score.h"
 #include "eval/stream.h"
+#include "report/data_file.h"
+#include "report/json_records.h"
 
 namespace punt {
 namespace {
@@ -29,7 +29,7 @@ std::int64_t NumberOf(const std::string& id) {
 
 std::vector<Shot> ShotsOfItems(const BenchmarkRow& row, const std::string& path) {
   std::vector<Shot> shots;
-  const std::unique_ptr<Scorer> scorer = MakeScorer(FindScorer(row.scorer), path);
+  const std::unique_ptr<Scorer> scorer = MakeScorer(*row.scorer, path);
   for (const ScoreItem& item : scorer->items()) {
     if (NumberOf(item.id) >= row.first_shot) shots.push_back({.question = AskedBy(item), .answer = item.gold});
   }
@@ -60,7 +60,7 @@ class BenchmarkTask : public Task {
   BenchmarkTask(const BenchmarkRow& row, const Params& params, const TaskSetup& setup)
       : row_(row),
         setup_(setup),
-        scorer_row_(FindScorer(row.scorer)),
+        scorer_row_(*row.scorer),
         chat_(params.Boolean("chat")),
         shot_count_(static_cast<std::size_t>(params.Integer("shots"))) {
     if (setup.data.empty()) BadInput("--data is missing: {}", scorer_row_.data_help);

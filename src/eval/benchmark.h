@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "eval/scorer.h"
 #include "eval/task.h"
 
 namespace punt {
@@ -24,7 +25,7 @@ struct Shot {
 /// A prompt is a block for every shot, `before` question `between` `space` answer `answer_end` and a blank line, and
 /// then the same without the answer, for the model to continue.
 struct BenchmarkRow {
-  std::string_view scorer;
+  const ScorerRow* scorer;
   std::string_view before;
   std::string_view between;
   std::string_view space;

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "eval/record_folder.h"
 #include "eval/task.h"
+#include "report/record_folder.h"
 
 namespace punt {
 

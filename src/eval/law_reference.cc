@@ -1,13 +1,43 @@
 #include "eval/law_reference.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "base/check.h"
-#include "eval/data_file.h"
 #include "eval/eval_log.h"
+#include "report/data_file.h"
 
 namespace punt {
+namespace {
+
+/// What makes the law of a run's texts, besides the planner.
+constexpr std::string_view kLawful[] = {"task", "model", "length", "temperature", "top_p", "top_k", "convention"};
+
+/// A model may be named by its name or a path: "stories (15023200 bytes)" is what its size says.
+std::string_view Identity(std::string_view name, std::string_view value) {
+  return name == "model" && value.ends_with(" bytes)") ? value.substr(value.rfind('(')) : value;
+}
+
+}  // namespace
+
+void CheckLawReference(const std::string& folder, const Configuration& here) {
+  const Configuration there = ReadConfiguration(folder);
+  for (const auto& [name, value] : here) {
+    const bool is_lawful = std::ranges::find(kLawful, name) != std::end(kLawful);
+    if (!is_lawful && name != "seed") continue;
+    const std::optional<std::string> other = ValueIn(there, name);
+    if (!other) BadInput("config.json of the reference '{}' does not name the {}", folder, name);
+    if (is_lawful && Identity(name, *other) != Identity(name, value)) {
+      BadInput("the reference '{}' has {} {}, this run has {}", folder, name, *other, value);
+    }
+    if (!is_lawful && *other == value) {
+      BadInput("the reference '{}' has seed {} as well: give another --seed", folder, value);
+    }
+  }
+}
 
 std::vector<PromptedText> ReadLawReference(const std::string& folder) {
   const std::string path = (std::filesystem::path(folder) / "items.jsonl").string();

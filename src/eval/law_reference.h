@@ -5,13 +5,19 @@
 #include <string>
 #include <vector>
 
+#include "eval/judges/text_kernel.h"
 #include "eval/task.h"
-#include "eval/text_kernel.h"
+#include "report/record_folder.h"
 
 namespace punt {
 
 /// The texts of an earlier run: items.jsonl of its folder. Throws Error naming the file, and with fewer than two texts.
 std::vector<PromptedText> ReadLawReference(const std::string& folder);
+
+/// Throws Error naming what differs if the run in `folder` had another task, model or way of drawing tokens than
+/// `here`: its texts would have another law whatever the planner. Its seed must differ, or the texts are the same ones
+/// in part.
+void CheckLawReference(const std::string& folder, const Configuration& here);
 
 /// Adds self_overlap where there are two texts, and law_distance and law_p where the reference has two as well.
 void AddVariety(std::span<const PromptedText> texts, std::span<const PromptedText> reference,

@@ -1,8 +1,8 @@
 #include "eval/prompt_list.h"
 
 #include "base/check.h"
-#include "eval/data_file.h"
-#include "eval/json_records.h"
+#include "report/data_file.h"
+#include "report/json_records.h"
 
 namespace punt {
 namespace {

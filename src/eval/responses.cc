@@ -11,8 +11,8 @@
 
 #include "base/check.h"
 #include "eval/answer_marks.h"
-#include "eval/json_records.h"
 #include "eval/score.h"
+#include "report/json_records.h"
 
 namespace punt {
 namespace {

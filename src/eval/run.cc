@@ -4,6 +4,8 @@
 #include <chrono>
 
 #include "base/check.h"
+#include "punt/sampling.h"
+#include "writer/stop_strings.h"
 
 namespace punt {
 namespace {
@@ -27,9 +29,12 @@ std::optional<EvalResponse> Respond(const EvalJob& job, DenoiserSession* session
   if (static_cast<int>(item.canvas.size()) > info.max_length) {
     BadInput("item {} has {} positions, {} takes {}", item.id, item.canvas.size(), job.model->name, info.max_length);
   }
+  const TextPlace place = PlaceOfMasks(item.canvas, info.mask_token);
+  EndAtStops(recipe, *job.model, place, job.stop);
   GenerateResult result =
       Generate(*session, Canvas(item.canvas, info.mask_token, info.vocab_size), recipe, {.cancel = job.cancel});
   if (result.stop == StopReason::kCancelled) return std::nullopt;
+  CutAtStop(*job.model, place, job.stop, result.tokens);
   record.base_passes = result.counters.base_passes;
   record.test_passes = result.counters.test_passes;
   record.steps = result.steps;
@@ -44,15 +49,20 @@ std::optional<EvalResponse> Respond(const EvalJob& job, DenoiserSession* session
 }  // namespace
 
 ItemRunner::ItemRunner(const EvalJob& job) : job_(job) {
-  if (job.model == nullptr) return;
-  SessionOptions options = job.session;
-  const std::vector<Token> banned = job.task->BannedTokens();
+  if (job.model != nullptr) session_ = SessionOf({});
+}
+
+std::unique_ptr<DenoiserSession> ItemRunner::SessionOf(std::span<const Token> canvas) const {
+  SessionOptions options = job_.session;
+  const std::vector<Token> banned = job_.task->BannedTokens();
   options.banned_tokens.insert(options.banned_tokens.end(), banned.begin(), banned.end());
-  session_ = job.model->denoiser->NewSession(options);
+  options.prompt = GivenPositions(canvas, job_.model->denoiser->info().mask_token);
+  return job_.model->denoiser->NewSession(options);
 }
 
 std::optional<EvalRecord> ItemRunner::Run(std::size_t index) {
   const EvalItem item = job_.task->Item(index);
+  if (session_ != nullptr && job_.session.guidance != 0) session_ = SessionOf(item.canvas);
   EvalRecord record{.id = item.id, .prompt = item.prompt, .reference = item.reference};
   const std::optional<EvalResponse> response = Respond(job_, session_.get(), index, item, record);
   if (!response) return std::nullopt;

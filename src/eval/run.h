@@ -16,11 +16,12 @@ namespace punt {
 
 struct EvalJob {
   Task* task = nullptr;
-  const Model* model = nullptr;  // null: the task makes its responses itself
-  std::size_t count = 0;         // items
-  Recipe recipe = {};            // item i is generated as sample i
-  SessionOptions session = {};   // tokens banned by the task are added
-  EvalLog* log = nullptr;        // optional
+  const Model* model = nullptr;        // null: the task makes its responses itself
+  std::size_t count = 0;               // items
+  Recipe recipe = {};                  // item i is generated as sample i
+  std::vector<std::string> stop = {};  // strings before which a response ends
+  SessionOptions session = {};         // tokens banned by the task are added; the prompt of guidance is each item's
+  EvalLog* log = nullptr;              // optional
   const std::atomic<bool>* cancel = nullptr;
   std::function<void(std::size_t done)> on_progress = {};  // before every item
 };
@@ -34,6 +35,8 @@ class ItemRunner {
   std::optional<EvalRecord> Run(std::size_t index);
 
  private:
+  std::unique_ptr<DenoiserSession> SessionOf(std::span<const Token> canvas) const;
+
   const EvalJob& job_;
   std::unique_ptr<DenoiserSession> session_;  // null: the task makes its responses itself
 };

@@ -5,7 +5,7 @@
 // to an item by named numbers; and says what it took for the answer. Reading responses and bringing them together with
 // items is score.h's.
 //
-// Adding a scorer: a file <name>_scorer.cc, and its row in scorers.cc.
+// Adding a scorer: a file <name>_scorer.cc in a folder of src/tasks, and its row in tasks/scorers.cc.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyze/result_log.h"
+#include "report/result_log.h"
 
 namespace punt {
 
@@ -83,11 +83,6 @@ struct ScorerRow {
   std::unique_ptr<Scorer> (*make)(const ScorerSetup& setup);
   double program_seconds = 0;  // time limit of the programs that responses are; 0: they are not run
 };
-
-std::span<const ScorerRow> Scorers();
-
-/// By name or alias; throws Error listing the valid names.
-const ScorerRow& FindScorer(std::string_view name);
 
 /// Reads the data file. Throws Error naming the file, and the line where there is one; never returns without items.
 std::unique_ptr<Scorer> MakeScorer(const ScorerRow& row, const std::string& data_path,

@@ -4,7 +4,7 @@
 // Whoever runs it (run.h) generates, keeps the records and goes on where an earlier run stopped; therefore item i must
 // depend on nothing but the task's setup and i, and a summary on nothing but the records.
 //
-// Adding a task: a file with the name of its row, and the row in tasks.cc.
+// Adding a task: a file with the name of its row in a folder of src/tasks, and the row in tasks/tasks.cc.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@
 #include <utility>
 #include <vector>
 
-#include "analyze/confidence.h"
-#include "analyze/result_log.h"
 #include "punt/model.h"
 #include "punt/sampler.h"
 #include "punt/spec.h"
 #include "punt/types.h"
+#include "report/confidence.h"
+#include "report/result_log.h"
 
 namespace punt {
 
@@ -139,18 +139,5 @@ struct TaskRow {
   double (*usual_temperature)(const Params& params) = nullptr;   // where it has one of its own
   std::unique_ptr<Task> (*make)(const Params& params, const TaskSetup& setup);
 };
-
-std::span<const TaskRow> Tasks();
-
-/// A task from "name" or "name:key=value,...". Throws Error listing the valid names, and when the setup holds something
-/// that the task does not take.
-std::unique_ptr<Task> MakeTask(std::string_view spec, const TaskSetup& setup);
-
-/// The row that a spec names, and the spec with every key written out.
-const TaskRow& FindTask(std::string_view spec);
-std::string CanonicalTaskSpec(std::string_view spec);
-
-/// The temperature at which a task is solved when nobody says; none: it has none of its own.
-std::optional<double> UsualTemperature(std::string_view spec);
 
 }  // namespace punt

@@ -18,18 +18,13 @@ constexpr std::size_t kGroup = 64;
 
 }  // namespace
 
-std::vector<GenerateResult> GenerateBatch(const Denoiser& denoiser, const SessionOptions& session_options,
-                                          std::span<const Canvas> canvases, const Recipe& recipe,
-                                          std::span<const Company> companies) {
-  Check(companies.empty() || companies.size() == canvases.size(), "one company per sequence");
-  const std::unique_ptr<DenoiserSession> shared = denoiser.NewSession(session_options);
-  std::vector<GenerateResult> results(canvases.size());
+void RunTogether(DenoiserSession& shared, std::size_t count,
+                 const std::function<void(std::size_t index, DenoiserSession& session)>& run) {
   std::mutex mutex;
   std::exception_ptr failure;
-
-  for (std::size_t begin = 0; begin < canvases.size(); begin += kGroup) {
-    const std::size_t end = std::min(begin + kGroup, canvases.size());
-    BatchHub hub(*shared);
+  for (std::size_t begin = 0; begin < count; begin += kGroup) {
+    const std::size_t end = std::min(begin + kGroup, count);
+    BatchHub hub(shared);
     std::vector<std::unique_ptr<DenoiserSession>> sessions;
     for (std::size_t i = begin; i < end; ++i) sessions.push_back(hub.Join());
     std::vector<std::thread> threads;
@@ -37,9 +32,7 @@ std::vector<GenerateResult> GenerateBatch(const Denoiser& denoiser, const Sessio
       threads.emplace_back([&, i] {
         const std::unique_ptr<DenoiserSession> session = std::move(sessions[i - begin]);
         try {
-          Recipe own = recipe;
-          own.sample = recipe.sample + i;
-          results[i] = Generate(*session, canvases[i], own, companies.empty() ? Company{} : companies[i]);
+          run(i, *session);
         } catch (...) {
           std::lock_guard lock(mutex);
           if (!failure) failure = std::current_exception();
@@ -49,6 +42,19 @@ std::vector<GenerateResult> GenerateBatch(const Denoiser& denoiser, const Sessio
     for (std::thread& thread : threads) thread.join();
     if (failure) std::rethrow_exception(failure);
   }
+}
+
+std::vector<GenerateResult> GenerateBatch(const Denoiser& denoiser, const SessionOptions& session_options,
+                                          std::span<const Canvas> canvases, const Recipe& recipe,
+                                          std::span<const Company> companies) {
+  Check(companies.empty() || companies.size() == canvases.size(), "one company per sequence");
+  const std::unique_ptr<DenoiserSession> shared = denoiser.NewSession(session_options);
+  std::vector<GenerateResult> results(canvases.size());
+  RunTogether(*shared, canvases.size(), [&](std::size_t i, DenoiserSession& session) {
+    Recipe own = recipe;
+    own.sample = recipe.sample + i;
+    results[i] = Generate(session, canvases[i], own, companies.empty() ? Company{} : companies[i]);
+  });
   return results;
 }
 

@@ -2,6 +2,8 @@
 // forward passes should nevertheless run together in batches.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <memory>
 
 #include "punt/denoiser.h"
@@ -42,5 +44,10 @@ class BatchHub {
 
   std::unique_ptr<Table> table_;
 };
+
+/// Calls run(0, ...), run(1, ...), ... `count` of them, each on a thread and with a participant's session of its own,
+/// in groups of bounded size. When some throw, the first to do so is what the caller gets, once all have ended.
+void RunTogether(DenoiserSession& shared, std::size_t count,
+                 const std::function<void(std::size_t index, DenoiserSession& session)>& run);
 
 }  // namespace punt

@@ -141,6 +141,10 @@ GenerateResult Generate(DenoiserSession& session, Canvas canvas, const Recipe& r
         stop = StopReason::kEos;
         break;
       }
+      if (recipe.has_ended && recipe.has_ended(state.canvas.tokens())) {
+        stop = StopReason::kStopString;
+        break;
+      }
       if (recipe.max_steps > 0 && state.step >= recipe.max_steps) {
         stop = StopReason::kStepLimit;
         break;

@@ -2,9 +2,28 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/check.h"
 
 namespace punt {
+
+std::optional<std::string> FindMissing(const Planner& planner, const DenoiserInfo& info) {
+  const PlannerNeeds needs = planner.needs();
+  if (!needs.attention.empty() && !info.has_attention_maps) {
+    return fmt::format("the planner needs attention maps, which {} does not give", info.name);
+  }
+  if (needs.shadow_rows && !info.has_shadow_rows) {
+    return fmt::format("the planner needs shadow rows, which {} does not have", info.name);
+  }
+  if (needs.influence && !info.has_influence) {
+    return fmt::format(
+        "the planner needs an influence head, and {0} has none: training/train influence --model {0} "
+        "--out DIR makes one, --influence FILE gives it",
+        info.name);
+  }
+  return std::nullopt;
+}
 
 std::optional<Misfit> FindMisfit(const Recipe& recipe, const Canvas& canvas, const DenoiserInfo& info) {
   Check(recipe.planner != nullptr && recipe.score != nullptr && recipe.proposer != nullptr, "an incomplete recipe");
@@ -20,18 +39,7 @@ std::optional<Misfit> FindMisfit(const Recipe& recipe, const Canvas& canvas, con
     return Misfit{"window", fmt::format("the window of {} is larger than the {} positions to generate", recipe.window,
                                         to_generate)};
   }
-  const PlannerNeeds needs = recipe.planner->needs();
-  if (!needs.attention.empty() && !info.has_attention_maps) {
-    return Misfit{"planner", fmt::format("the planner needs attention maps, which {} does not give", info.name)};
-  }
-  if (needs.shadow_rows && !info.has_shadow_rows) {
-    return Misfit{"planner", fmt::format("the planner needs shadow rows, which {} does not have", info.name)};
-  }
-  if (needs.influence && !info.has_influence) {
-    return Misfit{"planner", fmt::format("the planner needs an influence head, and {0} has none: training/train "
-                                         "influence --model {0} --out DIR makes one, --influence FILE gives it",
-                                         info.name)};
-  }
+  if (auto missing = FindMissing(*recipe.planner, info)) return Misfit{"planner", std::move(*missing)};
   return std::nullopt;
 }
 

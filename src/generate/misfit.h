@@ -13,6 +13,9 @@ struct Misfit {
   std::string message;
 };
 
+/// What the planner needs and the model does not have, as a sentence.
+std::optional<std::string> FindMissing(const Planner& planner, const DenoiserInfo& info);
+
 /// What Generate would refuse, if anything: a canvas longer than the model takes, a window larger than the number of
 /// positions to generate, a planner whose needs the denoiser cannot meet.
 std::optional<Misfit> FindMisfit(const Recipe& recipe, const Canvas& canvas, const DenoiserInfo& info);

@@ -133,6 +133,8 @@ std::string_view Name(StopReason reason) {
       return "nfe-limit";
     case StopReason::kCancelled:
       return "cancelled";
+    case StopReason::kStopString:
+      return "stop-string";
   }
   throw std::logic_error("StopReason");
 }

@@ -15,8 +15,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr StopReason kStopReasons[] = {StopReason::kFull, StopReason::kEos, StopReason::kStepLimit,
-                                       StopReason::kNfeLimit, StopReason::kCancelled};
+constexpr StopReason kStopReasons[] = {StopReason::kFull,     StopReason::kEos,       StopReason::kStepLimit,
+                                       StopReason::kNfeLimit, StopReason::kCancelled, StopReason::kStopString};
 
 /// Text from outside, fit for a one-line message: ASCII, escaped, not too long.
 std::string Quote(std::string_view text) {

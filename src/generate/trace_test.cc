@@ -218,6 +218,7 @@ TEST(TraceJson, StopReasonsHaveTheirNames) {
   EXPECT_EQ(Name(StopReason::kEos), "eos");
   EXPECT_EQ(Name(StopReason::kStepLimit), "step-limit");
   EXPECT_EQ(Name(StopReason::kNfeLimit), "nfe-limit");
+  EXPECT_EQ(Name(StopReason::kStopString), "stop-string");
   EXPECT_EQ(Name(StopReason::kCancelled), "cancelled");
 }
 

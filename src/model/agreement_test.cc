@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "model/convert.h"
-#include "model/rounding_testing.h"
+#include "model/network_bounds_testing.h"
 #include "punt/random.h"
 #include "weights/hf_folder.h"
 #include "weights/weights_testing.h"

@@ -20,9 +20,18 @@ fs::path BundledModelsFolder() {
   return {};
 }
 
-std::vector<BundledModel> BundledModels() {
+fs::path FetchedModelsFolder() {
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0') {
+    return fs::path(cache) / "punt/models";
+  }
+  const char* home = std::getenv("HOME");
+  return home == nullptr ? fs::path() : fs::path(home) / ".cache/punt/models";
+}
+
+namespace {
+
+std::vector<BundledModel> ModelsIn(const fs::path& folder) {
   std::vector<BundledModel> models;
-  const fs::path folder = BundledModelsFolder();
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
     if (entry.path().extension() != ".gguf" || entry.path().stem().extension() == ".influence") continue;  // no model
@@ -32,9 +41,20 @@ std::vector<BundledModel> BundledModels() {
   return models;
 }
 
+}  // namespace
+
+std::vector<BundledModel> BundledModels() { return ModelsIn(BundledModelsFolder()); }
+
+std::vector<BundledModel> FetchedModels() { return ModelsIn(FetchedModelsFolder()); }
+
 fs::path LocateModel(std::string_view name) {
-  if (name.find('/') == std::string_view::npos) {
-    for (const BundledModel& model : BundledModels()) {
+  if (name.find('/') != std::string_view::npos) return fs::path(name);
+  for (const BundledModel& model : BundledModels()) {
+    if (model.name == name) return model.file;
+  }
+  std::error_code error;
+  if (!fs::exists(fs::path(name), error)) {  // what lies here is meant before what was fetched once
+    for (const BundledModel& model : FetchedModels()) {
       if (model.name == name) return model.file;
     }
   }

@@ -1,4 +1,5 @@
-// Models that come with the program: GGUF files in one folder, each known by its stem.
+// Models that come with the program, or that scripts/fetch-models made: GGUF files in one folder, each known by its
+// stem.
 #pragma once
 
 #include <filesystem>
@@ -12,6 +13,9 @@ namespace punt {
 /// one, models in the source tree of a built one. Empty when there is none.
 std::filesystem::path BundledModelsFolder();
 
+/// Where scripts/fetch-models puts models: $XDG_CACHE_HOME/punt/models, or ~/.cache/punt/models.
+std::filesystem::path FetchedModelsFolder();
+
 struct BundledModel {
   std::string name;
   std::filesystem::path file;
@@ -20,8 +24,11 @@ struct BundledModel {
 /// In the order of their names.
 std::vector<BundledModel> BundledModels();
 
-/// The file of the bundled model of this name; any other name is taken for a path and returned as it is. A path that
-/// happens to be such a name can be written with a folder: ./NAME.
+std::vector<BundledModel> FetchedModels();
+
+/// The file of the bundled model of this name, or else, where no such file lies here, of the fetched one; any other
+/// name is taken for a path and returned as it is. A path that happens to be such a name can be written with a folder:
+/// ./NAME.
 std::filesystem::path LocateModel(std::string_view name);
 
 }  // namespace punt

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <string>
 
 namespace punt {
 namespace {
@@ -39,6 +40,23 @@ TEST_F(BundledModelsTest, AreFoundByNameAndAllElseIsAPath) {
   for (const char* path : {"./stories", "stories.gguf", "README", "README.md", "", "no/such", "toy"}) {
     EXPECT_EQ(LocateModel(path), fs::path(path));
   }
+}
+
+TEST_F(BundledModelsTest, FetchedOnesComeAfterBundledOnesAndFilesHere) {
+  const fs::path fetched = folder_ / "cache/punt/models";
+  fs::create_directories(fetched);
+  for (const char* name : {"stories.gguf", "bert.gguf"}) std::ofstream(fetched / name) << "x";
+  const char* before = std::getenv("XDG_CACHE_HOME");
+  const std::string cache = before == nullptr ? "" : before;
+  setenv("XDG_CACHE_HOME", (folder_ / "cache").c_str(), 1);
+  EXPECT_EQ(LocateModel("bert"), fetched / "bert.gguf");
+  EXPECT_EQ(LocateModel("stories"), folder_ / "stories.gguf");
+  EXPECT_EQ(LocateModel("./bert"), fs::path("./bert"));
+  EXPECT_EQ(FetchedModels().size(), 2u);
+  std::ofstream("bert") << "x";  // a file of this name in the working directory
+  EXPECT_EQ(LocateModel("bert"), fs::path("bert"));
+  fs::remove("bert");
+  cache.empty() ? unsetenv("XDG_CACHE_HOME") : setenv("XDG_CACHE_HOME", cache.c_str(), 1);
 }
 
 TEST_F(BundledModelsTest, AMissingFolderHasNone) {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/check.h"
-#include "model/attention_kernels.h"
+#include "kernels/attention_kernels.h"
 
 namespace punt {
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "model/rounding_testing.h"
+#include "model/network_bounds_testing.h"
 
 namespace punt {
 namespace {

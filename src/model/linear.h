@@ -34,7 +34,7 @@
 #include <string_view>
 
 #include "base/thread_pool.h"
-#include "model/linear_kernels.h"
+#include "kernels/linear_kernels.h"
 
 namespace punt {
 

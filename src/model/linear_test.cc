@@ -7,7 +7,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "model/rounding_testing.h"
+#include "model/network_bounds_testing.h"
 #include "punt/error.h"
 #include "punt/weights.h"
 #include "weights/weights_testing.h"

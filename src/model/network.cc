@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
+#include <mutex>
 
 #include "base/check.h"
 #include "base/processors.h"
@@ -75,6 +76,51 @@ void GiveBack(std::span<const std::byte> mapped) {
 
 }  // namespace
 
+/// How much of what is to be copied has been, and whether somebody wants to go on.
+class Network::Loading {
+ public:
+  Loading(std::function<bool(double)> told, std::string origin) : told_(std::move(told)), origin_(std::move(origin)) {}
+
+  void Expect(const std::vector<TensorTable::Entry>& entries) {
+    for (const TensorTable::Entry& entry : entries) total_ += ggml_nbytes(entry.tensor);
+  }
+
+  void Add(const TensorTable::Entry& entry) {
+    if (!told_) return;
+    std::lock_guard lock(mutex_);
+    done_ += ggml_nbytes(entry.tensor);
+    Tell();
+  }
+
+  /// Also where nothing was copied, and all weights are used where they are mapped.
+  void Finish() {
+    if (!told_) return;
+    if (done_ < total_ || total_ == 0) {
+      done_ = total_ = 1;
+      Tell();
+    }
+    Check();
+  }
+
+  bool is_cancelled() const { return is_cancelled_; }
+
+  void Check() const {
+    if (is_cancelled_) throw Error(ErrorCode::kFailed, fmt::format("{}: reading it was cancelled", origin_));
+  }
+
+ private:
+  void Tell() {
+    if (!is_cancelled_ && !told_(static_cast<double>(done_) / static_cast<double>(total_))) is_cancelled_ = true;
+  }
+
+  std::function<bool(double)> told_;
+  std::string origin_;
+  std::mutex mutex_;
+  std::size_t total_ = 0;
+  std::size_t done_ = 0;
+  std::atomic<bool> is_cancelled_ = false;
+};
+
 Network::Network(std::unique_ptr<WeightSource> source, const NetworkOptions& options)
     : source_(std::move(source)),
       row_(&FindArchitecture(source_->metadata().String("general.architecture"), source_->metadata().origin())),
@@ -122,10 +168,13 @@ Network::Network(std::unique_ptr<WeightSource> source, const NetworkOptions& opt
       BindMapped(entry.tensor, bytes);
     }
   }
-  PackLinear(panels, options.compute, options.threads);
-  BindCopies(host_copies, ggml_backend_cpu_buffer_type(), options.threads);
-  BindCopies(packed_copies, packed_type, options.threads);
-  BindCopies(device_copies, ggml_backend_dev_buffer_type(device), 1);
+  Loading loading(options.on_progress, metadata().origin());
+  for (const auto* entries : {&panels, &host_copies, &packed_copies, &device_copies}) loading.Expect(*entries);
+  PackLinear(panels, options, loading);
+  BindCopies(host_copies, ggml_backend_cpu_buffer_type(), options.threads, loading);
+  BindCopies(packed_copies, packed_type, options.threads, loading);
+  BindCopies(device_copies, ggml_backend_dev_buffer_type(device), 1, loading);
+  loading.Finish();
   WarnOfBadNumbers();
 }
 
@@ -144,7 +193,8 @@ void Network::BindMapped(ggml_tensor* tensor, std::span<const std::byte> bytes) 
   Check(status == GGML_STATUS_SUCCESS, "a mapped tensor could not be bound");
 }
 
-void Network::BindCopies(const std::vector<TensorTable::Entry>& entries, ggml_backend_buffer_type_t type, int threads) {
+void Network::BindCopies(const std::vector<TensorTable::Entry>& entries, ggml_backend_buffer_type_t type, int threads,
+                         Loading& loading) {
   if (entries.empty()) return;
   const std::size_t alignment = ggml_backend_buft_get_alignment(type);
   std::size_t size = alignment;
@@ -168,8 +218,12 @@ void Network::BindCopies(const std::vector<TensorTable::Entry>& entries, ggml_ba
   pool.For(static_cast<std::size_t>(pool.size()), [&](std::size_t, std::size_t, int) {
     const GgmlLogCapture silence;  // ggml names every tensor it repacks
     std::vector<std::byte> bytes;
-    for (std::size_t i = next++; i < entries.size(); i = next++) FillCopy(entries[i], bytes);
+    for (std::size_t i = next++; i < entries.size() && !loading.is_cancelled(); i = next++) {
+      FillCopy(entries[i], bytes);
+      loading.Add(entries[i]);
+    }
   });
+  loading.Check();
 }
 
 /// Whether architectures multiply by this matrix. Tables are only looked up, the embedding unless it is also the head.
@@ -180,9 +234,11 @@ bool Network::IsLinear(const TensorTable::Entry& entry) const {
   return name != kEmbedding || table_.Find("output.weight") == nullptr;
 }
 
-void Network::PackLinear(const std::vector<TensorTable::Entry>& entries, Compute compute, int threads) {
+void Network::PackLinear(const std::vector<TensorTable::Entry>& entries, const NetworkOptions& options,
+                         Loading& loading) {
   if (entries.empty()) return;
-  ThreadPool pool(ThreadsFor(threads));
+  const Compute compute = options.compute;
+  ThreadPool pool(ThreadsFor(options.threads));
   std::vector<std::byte> read;
   for (const TensorTable::Entry& entry : entries) {
     const ggml_type type = entry.tensor->type;
@@ -197,6 +253,8 @@ void Network::PackLinear(const std::vector<TensorTable::Entry>& entries, Compute
       for (std::size_t i = begin; i < end; ++i) matrix.Pack(static_cast<std::int64_t>(i), type, rows);
     });
     if (!mapped.empty()) GiveBack(mapped);
+    loading.Add(entry);
+    loading.Check();
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <ggml-backend.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ struct NetworkOptions {
   // without it weights are used where they are mapped, and ggml multiplies.
   bool repack = true;
   int threads = 0;  // that copy weights; 0: as many as there are processors to use, never more
+  std::function<bool(double share)> on_progress = {};  // see ModelOptions
 };
 
 struct BufferDelete {
@@ -53,10 +55,13 @@ class Network {
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
+  class Loading;
+
   void BindMapped(ggml_tensor* tensor, std::span<const std::byte> bytes);
-  void BindCopies(const std::vector<TensorTable::Entry>& entries, ggml_backend_buffer_type_t type, int threads);
+  void BindCopies(const std::vector<TensorTable::Entry>& entries, ggml_backend_buffer_type_t type, int threads,
+                  Loading& loading);
   void FillCopy(const TensorTable::Entry& entry, std::vector<std::byte>& bytes);
-  void PackLinear(const std::vector<TensorTable::Entry>& entries, Compute compute, int threads);
+  void PackLinear(const std::vector<TensorTable::Entry>& entries, const NetworkOptions& options, Loading& loading);
   bool IsLinear(const TensorTable::Entry& entry) const;
   void WarnOfBadNumbers();
 

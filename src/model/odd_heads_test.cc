@@ -7,7 +7,7 @@
 #include <ostream>
 
 #include "base/every_target_testing.h"
-#include "model/rounding_testing.h"
+#include "model/network_bounds_testing.h"
 #include "punt/error.h"
 
 namespace punt {

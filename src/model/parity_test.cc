@@ -1,7 +1,7 @@
 // Networks against the logits of the original implementations: every case of every fixture.
 #include <gtest/gtest.h>
 
-#include "model/rounding_testing.h"
+#include "model/network_bounds_testing.h"
 
 namespace punt {
 namespace {

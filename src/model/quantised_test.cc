@@ -1,5 +1,5 @@
 // Converted files against the golden logits. f32 has the bound of the folder it was made from; the other types lose
-// what their rounding loses, which the tiny networks with their large logits amplify (rounding_testing.h).
+// what their rounding loses, which the tiny networks with their large logits amplify (network_bounds_testing.h).
 //
 // In mixtures of experts a rounding that makes a router choose another expert changes a row altogether. So rows are
 // told apart by what the routers chose, compared with the f32 network:
@@ -15,7 +15,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "model/rounding_testing.h"
+#include "model/network_bounds_testing.h"
 #include "punt/weights.h"
 #include "weights/weights_testing.h"
 

@@ -2,7 +2,7 @@
 // the same bits however many threads copied them.
 #include <gtest/gtest.h>
 
-#include "model/rounding_testing.h"
+#include "model/network_bounds_testing.h"
 #include "punt/weights.h"
 #include "weights/weights_testing.h"
 

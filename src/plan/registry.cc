@@ -3,6 +3,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <atomic>
+#include <mutex>
 
 #include "base/check.h"
 #include "base/suggest.h"
@@ -13,6 +15,50 @@ namespace {
 
 // Specs come from outside and nest; a limit keeps hostile ones from recursing without bound.
 constexpr int kMaxNesting = 8;
+
+// Rows are never moved, so that a span of them stays valid while one is added.
+constexpr std::size_t kMostRegistered = 64;
+
+class Registry {
+ public:
+  static Registry& Instance() {
+    static Registry registry;
+    return registry;
+  }
+
+  std::span<const PlannerRow> rows() const { return {rows_.data(), count_.load(std::memory_order_acquire)}; }
+
+  void Add(PlannerRow row) {
+    std::lock_guard lock(mutex_);
+    const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; };
+    if (row.name.empty() || !std::all_of(row.name.begin(), row.name.end(), is_letter)) {
+      BadInput("a planner's name is made of small letters, digits and dashes, got '{}'", row.name);
+    }
+    for (const PlannerRow& other : rows_) {
+      if (other.name == row.name) BadInput("there is a planner {} already", row.name);
+    }
+    if (rows_.size() == rows_.capacity()) BadInput("at most {} planners can be registered", kMostRegistered);
+    rows_.push_back(std::move(row));
+    count_.store(rows_.size(), std::memory_order_release);
+  }
+
+ private:
+  Registry() {
+    const PlannerRow rows[] = {
+        kPuntRow,   kScoutRow,     kDistilledRow, kTopKRow,     kEntropyBoundRow, kDilatedRow, kLeftToRightRow,
+        kRandomRow, kThresholdRow, kFactorRow,    kTimestepRow, kHaltonRow,       kKlassRow,   kRemdmRow,
+        kP2Row,     kInfoGainRow,  kWinoRow,      kDawnRow,     kFrechetRow,      kLessRow,    kSaberRow,
+        kDapdRow,   kCladRow,      kAdasRow,      kUpstreamRow, kFreedaveRow,     kSpacingRow, kHybridRow,
+    };
+    rows_.reserve(std::size(rows) + kMostRegistered);
+    rows_.assign(std::begin(rows), std::end(rows));
+    count_ = rows_.size();
+  }
+
+  std::mutex mutex_;
+  std::vector<PlannerRow> rows_;
+  std::atomic<std::size_t> count_ = 0;
+};
 
 const PlannerRow& FindRow(std::string_view name) {
   std::vector<std::string_view> names;
@@ -71,15 +117,9 @@ std::pair<std::string, std::string> WrittenValues(const ParamRow& row, const Par
 
 }  // namespace
 
-std::span<const PlannerRow> Planners() {
-  static const PlannerRow kRows[] = {
-      kPuntRow,   kScoutRow,     kDistilledRow, kTopKRow,     kEntropyBoundRow, kDilatedRow, kLeftToRightRow,
-      kRandomRow, kThresholdRow, kFactorRow,    kTimestepRow, kHaltonRow,       kKlassRow,   kRemdmRow,
-      kP2Row,     kInfoGainRow,  kWinoRow,      kDawnRow,     kFrechetRow,      kLessRow,    kSaberRow,
-      kDapdRow,   kCladRow,      kAdasRow,      kUpstreamRow, kFreedaveRow,     kSpacingRow, kHybridRow,
-  };
-  return kRows;
-}
+std::span<const PlannerRow> Planners() { return Registry::Instance().rows(); }
+
+void RegisterPlanner(PlannerRow row) { Registry::Instance().Add(std::move(row)); }
 
 std::shared_ptr<const Planner> MakePlanner(std::string_view spec) {
   const Checked checked = CheckSpec(spec, 0);

@@ -1,7 +1,7 @@
 // The naive twins of the row kernels, and the names of the sampler's options.
 //
 // Everything here is as plain as it can be: rows are copied, exponentiated with libm in long double, sorted
-// whole, and looped over token by token. What it shares with the kernels of denoise/row_kernels.h is the
+// whole, and looped over token by token. What it shares with the kernels of kernels/row_kernels.h is the
 // definition (the order of temperature, nucleus and top-k; ties by lower token; the slack of the nucleus; a
 // row that is -infinity throughout is uniform) and the keyed random numbers, so that a draw here and a draw
 // there are the same token, not merely of the same law:
@@ -62,19 +62,24 @@ Weights Tempered(std::span<const double> logits, double temperature) {
   return weights;
 }
 
-/// Nucleus, then top-k: what they drop gets weight 0. Ordered by logit: distinct logits may have equal weights.
-void Filter(std::span<const double> logits, double top_p, int top_k, Weights& weights) {
+/// Nucleus, top-k and min-p, each of the whole row: what they drop gets weight 0. Ordered by logit: distinct logits may
+/// have equal weights.
+void Filter(std::span<const double> logits, const ProposalOptions& options, Weights& weights) {
+  const double top_p = options.top_p;
+  const int top_k = options.top_k;
   std::vector<std::size_t> order(weights.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return logits[a] > logits[b]; });
   const long double bound = Sum(weights) * top_p * (1 + static_cast<long double>(kNucleusSlack));
+  const long double lightest =
+      *std::max_element(weights.begin(), weights.end()) * options.min_p * (1 - static_cast<long double>(kNucleusSlack));
   long double before = 0;
   for (std::size_t rank = 0; rank < order.size(); ++rank) {
     long double& weight = weights[order[rank]];
     const bool outside_nucleus = top_p < 1 && before > bound;
     const bool outside_top_k = top_k > 0 && rank >= static_cast<std::size_t>(top_k);
     before += weight;
-    if (outside_nucleus || outside_top_k) weight = 0;
+    if (outside_nucleus || outside_top_k || weight < lightest) weight = 0;
   }
 }
 
@@ -120,7 +125,7 @@ Weights ComparedRow(std::span<const double> row, const DivergenceOptions& option
   Weights weights(logits.size(), 0.0L);
   if (options.temperature > 0) {
     weights = Tempered(logits, options.temperature);
-    Filter(logits, options.top_p, 0, weights);
+    Filter(logits, {.top_p = options.top_p}, weights);
   } else {
     weights[top] = 1;
   }
@@ -174,6 +179,8 @@ void Validate(const ProposalOptions& options) {
   }
   if (!(options.top_p > 0 && options.top_p <= 1))
     BadInput("top_p must be above 0 and at most 1, got {}", options.top_p);
+  if (!(options.min_p >= 0 && options.min_p <= 1))
+    BadInput("min_p must be at least 0 and at most 1, got {}", options.min_p);
   if (options.top_k < 0) BadInput("top_k must be at least 0, got {}", options.top_k);
 }
 
@@ -228,7 +235,7 @@ Proposal ProposeFromRow(std::span<const double> log_probs, Position position, co
   const std::size_t top = ArgMax(logits);
 
   Weights kept = Tempered(logits, draws ? options.temperature : 1.0);
-  Filter(logits, options.top_p, options.top_k, kept);
+  Filter(logits, options, kept);
   Proposal proposal{.position = position, .token = static_cast<Token>(top), .top_token = static_cast<Token>(top)};
   if (draws) {
     proposal.token = options.convention == Convention::kLlada
@@ -280,7 +287,7 @@ std::vector<double> ProposalLaw(std::span<const double> log_probs, const Proposa
     return law;
   }
   Weights kept = Tempered(logits, options.temperature);
-  Filter(logits, options.top_p, options.top_k, kept);
+  Filter(logits, options, kept);
   std::vector<double> law;
   for (long double p : Normalised(std::move(kept))) law.push_back(static_cast<double>(p));
   return law;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/error_testing.h"
-#include "denoise/row_kernels.h"
+#include "kernels/row_kernels.h"
 #include "punt/error.h"
 
 namespace punt {
@@ -37,6 +37,9 @@ TEST(ProposalOptions, OutOfRangeIsNamed) {
     EXPECT_NE(MessageOf({.top_p = top_p}).find("top_p"), std::string::npos);
   }
   EXPECT_NE(MessageOf({.top_k = -1}).find("top_k"), std::string::npos);
+  for (double min_p : {-0.1, 1.01, std::nan("")}) {
+    EXPECT_NE(MessageOf({.min_p = min_p}).find("min_p"), std::string::npos);
+  }
 }
 
 TEST(Names, RoundTrip) {
@@ -70,6 +73,11 @@ TEST(ProposalLaw, FiltersByHand) {
   expect(law(1.0, 1), {0, 1, 0, 0});
   expect(law(1.0, 3), {1.0 / 7, 4.0 / 7, 0, 2.0 / 7});
   expect(law(0.6, 3), {0, 2.0 / 3, 0, 1.0 / 3});  // nucleus first, top-k of what is left
+  expect(ProposalLaw(row, {.min_p = 1}), {0, 1, 0, 0});
+  expect(ProposalLaw(row, {.min_p = 0.5}), {0, 2.0 / 3, 0, 1.0 / 3});  // 0.25 is half of the best: kept
+  expect(ProposalLaw(row, {.min_p = 0.25}), {0.125, 0.5, 0.125, 0.25});
+  expect(ProposalLaw(row, {.top_p = 0.4, .min_p = 0.25}), {0, 1, 0, 0});            // whichever keeps less
+  expect(ProposalLaw(row, {.temperature = 0.5, .min_p = 0.25}), {0, 0.8, 0, 0.2});  // of the tempered law
   expect(ProposalLaw(row, {.temperature = 0}), {0, 1, 0, 0});
   // T = 1/2 squares the probabilities.
   expect(ProposalLaw(row, {.temperature = 0.5}), {1.0 / 22, 16.0 / 22, 1.0 / 22, 4.0 / 22});

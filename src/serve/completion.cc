@@ -34,7 +34,7 @@ class Completion::Watcher : public Observer {
       : owner_(owner),
         choice_(choice),
         masks_(canvas.masks),
-        text_(owner.model_, canvas.place, owner.request_.stop),
+        text_(owner.model_, canvas.place, owner.request_.sampling.stop),
         tokens_(canvas.tokens),
         annotator_(*owner.model_.tokenizer, lines_) {
     lines_.watcher = this;
@@ -109,7 +109,7 @@ class Completion::Watcher : public Observer {
 
 Completion::Completion(const Model& model, Scheduler& scheduler, Metrics& metrics, const CompletionRequest& request,
                        const std::string& client)
-    : model_(model), metrics_(metrics), request_(request), planner_(CanonicalPlannerSpec(request.planner)) {
+    : model_(model), metrics_(metrics), request_(request), planner_(CanonicalPlannerSpec(request.sampling.planner)) {
   canvases_ = BuildCanvases(request, model);
   MakeRecipeFor(model.denoiser->info());
   std::vector<Scheduler::Demand> demands;
@@ -124,11 +124,7 @@ Completion::Completion(const Model& model, Scheduler& scheduler, Metrics& metric
 }
 
 void Completion::MakeRecipeFor(const DenoiserInfo& info) {
-  recipe_ = InField("diffusion", [&] { return MakeRecipe(request_.planner, request_.score, request_.proposal, info); });
-  recipe_.eos = ParseEosPolicy(request_.eos);
-  recipe_.cache = ParseCachePolicy(request_.cache);
-  recipe_.window = request_.window;
-  recipe_.max_nfe = request_.max_nfe;
+  recipe_ = InField("diffusion", [&] { return MakeRecipe(request_.sampling, info); });
   seed_ = request_.seed ? *request_.seed : DrawSeed();
   recipe_.seed = seed_.bits;
   for (const PromptCanvas& canvas : canvases_) {
@@ -173,13 +169,11 @@ ChoiceResult Completion::Run(std::size_t choice, DenoiserSession& session) {
   Watcher watcher(*this, static_cast<int>(choice), canvas);
   Recipe recipe = recipe_;
   recipe.sample = canvas.first_sample + choice % static_cast<std::size_t>(request_.choices);
-  GenerateResult run = punt::Generate(session, Canvas(canvas.tokens, info.mask_token, info.vocab_size), recipe,
-                                      {.observer = &watcher,
-                                       .cancel = &cancels_[choice],
-                                       .model_name = model_.name,
-                                       .planner_spec = planner_,
-                                       .score_spec = request_.score.empty() ? info.default_score : request_.score,
-                                       .proposal = request_.proposal});
+  Company company = CompanyFor(request_.sampling, model_.name, info);
+  company.observer = &watcher;
+  company.cancel = &cancels_[choice];
+  GenerateResult run =
+      punt::Generate(session, Canvas(canvas.tokens, info.mask_token, info.vocab_size), recipe, company);
   watcher.SendRest(run.tokens);
   metrics_.base_passes += run.counters.base_passes;
   metrics_.test_passes += run.counters.test_passes;

@@ -16,10 +16,10 @@
 #include "punt/generator.h"
 #include "punt/model.h"
 #include "serve/completion_request.h"
-#include "serve/growing_text.h"
 #include "serve/metrics.h"
 #include "serve/prompt_canvas.h"
 #include "serve/scheduler.h"
+#include "writer/growing_text.h"
 
 namespace punt {
 

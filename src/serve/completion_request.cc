@@ -25,7 +25,6 @@ using Json = nlohmann::json;
 
 constexpr std::size_t kMostStops = 16;
 constexpr std::size_t kMostSpecBytes = 256;
-constexpr std::int64_t kMostInt = std::numeric_limits<int>::max();
 constexpr double kMostExact = 0x1p53;  // a float beyond it may have been another number
 
 std::vector<std::string> Stops(const Json& body) {
@@ -69,22 +68,6 @@ std::optional<RequestSeed> Seed(const Json& body) {
   return RequestSeed{.bits = static_cast<std::uint64_t>(*number), .is_negative = *number < 0};
 }
 
-/// vLLM's clients switch it off by -1, others by 0.
-std::optional<int> TopK(const Json& object, const std::string& prefix) {
-  const auto count = IntegerField(object, "top_k", {-1, kMostInt}, prefix);
-  if (!count) return std::nullopt;
-  return static_cast<int>(std::max<std::int64_t>(*count, 0));
-}
-
-void ReadSampling(const Json& body, CompletionRequest& request) {
-  request.proposal.temperature = RealField(body, "temperature", {0, 10}).value_or(1);
-  request.proposal.top_p = RealField(body, "top_p", {0, 1}).value_or(1);
-  if (request.proposal.top_p == 0) request.proposal.top_p = std::numeric_limits<double>::min();  // the best token alone
-  request.proposal.top_k = TopK(body, "").value_or(0);
-  request.stop = Stops(body);
-  request.seed = Seed(body);
-}
-
 /// The name of a planner or the like; errors may repeat it.
 std::optional<std::string> SpecField(const Json& object, const std::string& field, const std::string& prefix) {
   auto text = TextField(object, field, prefix);
@@ -92,6 +75,63 @@ std::optional<std::string> SpecField(const Json& object, const std::string& fiel
     RefuseField(prefix + field, fmt::format("is longer than {} bytes", kMostSpecBytes));
   }
   return text;
+}
+
+/// Reads the fields of the table that stand in one object, each kind in its way.
+class SamplingReader {
+ public:
+  SamplingReader(const Json& object, std::string prefix, const RequestLimits& limits)
+      : object_(object), prefix_(std::move(prefix)), limits_(limits) {}
+
+  void Read(const SamplingField& field, Sampling& sampling) const {
+    if (field.key == "seed") return;  // of 64 bits, or drawn
+    std::visit([&](auto member) { Into(sampling.*member, field); }, field.member);
+  }
+
+ private:
+  void Into(std::string& value, const SamplingField& field) const {
+    value = SpecField(object_, Name(field), prefix_).value_or(value);
+  }
+
+  void Into(double& value, const SamplingField& field) const {
+    const RealRange range{field.min, field.api_max > 0 ? field.api_max : field.max};
+    value = RealField(object_, Name(field), range, prefix_).value_or(value);
+    if (field.is_above_min && value == field.min) value += std::numeric_limits<double>::min();  // top_p: the best alone
+  }
+
+  void Into(std::int64_t& value, const SamplingField& field) const {
+    const bool is_top_k = field.key == "top_k";  // vLLM's clients switch it off by -1, others by 0
+    const bool is_limited = field.key == "max_nfe" && limits_.max_nfe > 0;
+    const IntegerRange range{.low = is_top_k                 ? -1
+                                    : field.key == "max_nfe" ? 1
+                                                             : static_cast<std::int64_t>(field.min),
+                             .high = is_limited ? limits_.max_nfe : field.whole_max()};
+    const auto number = IntegerField(object_, Name(field), range, prefix_);
+    if (number) value = std::max<std::int64_t>(*number, 0);
+  }
+
+  void Into(std::uint64_t&, const SamplingField&) const {}
+  void Into(bool& value, const SamplingField& field) const { value = value || FlagField(object_, Name(field)); }
+
+  void Into(std::vector<std::string>& value, const SamplingField& field) const {
+    if (FindField(object_, Name(field)) != nullptr) value = Stops(object_);
+  }
+
+  static std::string Name(const SamplingField& field) { return std::string(field.name()); }
+
+  const Json& object_;
+  std::string prefix_;
+  const RequestLimits& limits_;
+};
+
+bool IsIn(const SamplingField& field, ApiPlace place) { return field.place == place || field.place == ApiPlace::kBoth; }
+
+void ReadSampling(const Json& body, const RequestLimits& limits, CompletionRequest& request) {
+  const SamplingReader reader(body, "", limits);
+  for (const SamplingField& field : SamplingFields()) {
+    if (IsIn(field, ApiPlace::kTop)) reader.Read(field, request.sampling);
+  }
+  request.seed = Seed(body);
 }
 
 StreamKind ReadStreamKind(const Json& object, const std::string& prefix) {
@@ -103,7 +143,7 @@ StreamKind ReadStreamKind(const Json& object, const std::string& prefix) {
 }
 
 /// ["Tom saw ", 3, ". He ran."]: texts, and numbers of positions between them.
-std::vector<CanvasPart> ReadInfill(const Json& body, const Json& object, bool chat) {
+std::vector<Stretch> ReadInfill(const Json& body, const Json& object, bool chat) {
   const Json* list = FindField(object, "infill");
   if (list == nullptr) return {};
   const std::string field = "diffusion.infill";
@@ -113,7 +153,7 @@ std::vector<CanvasPart> ReadInfill(const Json& body, const Json& object, bool ch
     }
   }
   if (!list->is_array()) RefuseField(field, "must be a list of texts and numbers of positions");
-  std::vector<CanvasPart> parts;
+  std::vector<Stretch> parts;
   for (std::size_t i = 0; i < list->size(); ++i) {
     const Json& entry = (*list)[i];
     const std::optional<std::int64_t> masks = WholeNumber(entry);
@@ -121,40 +161,46 @@ std::vector<CanvasPart> ReadInfill(const Json& body, const Json& object, bool ch
     if (!is_text && (!masks || *masks < 1)) {
       RefuseField(fmt::format("{}[{}]", field, i), "must be a text that is not empty, or a number of positions from 1");
     }
-    parts.push_back(is_text ? CanvasPart{.text = entry.get<std::string>()} : CanvasPart{.masks = *masks});
+    parts.push_back(is_text ? Stretch{.text = entry.get<std::string>()} : Stretch{.masks = *masks});
   }
-  const bool has_hole = std::any_of(parts.begin(), parts.end(), [](const CanvasPart& part) { return part.masks > 0; });
+  const bool has_hole = std::any_of(parts.begin(), parts.end(), [](const Stretch& part) { return part.masks > 0; });
   if (!has_hole) RefuseField(field, "has no positions to fill; they are numbers between the texts");
   return parts;
 }
 
+void RequireKnownDiffusion(const Json& object, const std::string& prefix) {
+  std::string names;
+  for (const SamplingField& field : SamplingFields()) {
+    if (IsIn(field, ApiPlace::kDiffusion)) names += std::string(field.name()) + ", ";
+  }
+  names += "stream, infill";
+  for (const auto& [key, value] : object.items()) {
+    const std::string wrapped = ", " + names + ",";
+    if (wrapped.find(" " + key + ",") == std::string::npos) {
+      RefuseField(prefix + Shown(key), "is not known; valid: " + names);
+    }
+  }
+}
+
 void ReadDiffusion(const Json& body, const RequestLimits& limits, CompletionRequest& request) {
   const Json* object = FindField(body, "diffusion");
-  request.max_nfe = limits.max_nfe;
+  request.sampling.max_nfe = limits.max_nfe;
   if (object == nullptr) return;
   if (!object->is_object()) RefuseField("diffusion", "must be an object");
   const std::string prefix = "diffusion.";
-  for (const auto& [key, value] : object->items()) {
-    const bool is_known = key == "planner" || key == "score" || key == "eos" || key == "cache" || key == "window" ||
-                          key == "max_nfe" || key == "top_k" || key == "stream" || key == "infill";
-    if (!is_known) {
-      RefuseField(prefix + Shown(key),
-                  "is not known; valid: planner, score, eos, cache, window, max_nfe, top_k, stream, infill");
+  RequireKnownDiffusion(*object, prefix);
+  request.infill = ReadInfill(body, *object, request.chat);
+  const SamplingReader reader(*object, prefix, limits);
+  for (const SamplingField& field : SamplingFields()) {
+    if (!IsIn(field, ApiPlace::kDiffusion)) continue;
+    const Sampling before = request.sampling;
+    reader.Read(field, request.sampling);
+    const std::string name(field.name());
+    const bool is_twice = FindField(body, name) != nullptr && FindField(*object, name) != nullptr;
+    if (is_twice && field.place == ApiPlace::kBoth && TextOf(before, field) != TextOf(request.sampling, field)) {
+      RefuseField(prefix + name, "differs from " + name);
     }
   }
-  request.infill = ReadInfill(body, *object, request.chat);
-  request.planner = SpecField(*object, "planner", prefix).value_or(request.planner);
-  request.score = SpecField(*object, "score", prefix).value_or("");
-  request.eos = SpecField(*object, "eos", prefix).value_or(request.eos);
-  request.cache = SpecField(*object, "cache", prefix).value_or(request.cache);
-  request.window = static_cast<int>(IntegerField(*object, "window", {0, kMostInt}, prefix).value_or(0));
-  if (const auto top_k = TopK(*object, prefix)) {
-    const bool differs = FindField(body, "top_k") != nullptr && request.proposal.top_k != *top_k;
-    if (differs) RefuseField(prefix + "top_k", "differs from top_k");
-    request.proposal.top_k = *top_k;
-  }
-  const IntegerRange passes{1, limits.max_nfe > 0 ? limits.max_nfe : IntegerRange{}.high};
-  request.max_nfe = IntegerField(*object, "max_nfe", passes, prefix).value_or(limits.max_nfe);
   request.stream_kind = ReadStreamKind(*object, prefix);
 }
 
@@ -167,10 +213,13 @@ void CheckNames(const CompletionRequest& request) {
       throw ApiError(400, "invalid_value", fmt::format("{}: {}", field, error.what()), field);
     }
   };
-  check("diffusion.planner", [&] { MakePlanner(request.planner); });
-  check("diffusion.eos", [&] { ParseEosPolicy(request.eos); });
-  check("diffusion.cache", [&] { ParseCachePolicy(request.cache); });
-  if (!request.score.empty()) check("diffusion.score", [&] { MakeScore(request.score); });
+  const Sampling& sampling = request.sampling;
+  check("diffusion.planner", [&] { MakePlanner(sampling.planner); });
+  check("diffusion.convention", [&] { ParseConvention(sampling.convention); });
+  check("diffusion.score_on", [&] { ParseScoreOn(sampling.score_on); });
+  check("diffusion.eos", [&] { ParseEosPolicy(sampling.eos); });
+  check("diffusion.cache", [&] { ParseCachePolicy(sampling.cache); });
+  if (!sampling.score.empty()) check("diffusion.score", [&] { MakeScore(sampling.score); });
 }
 
 void ReadChoices(const Json& body, const RequestLimits& limits, CompletionRequest& request) {
@@ -185,11 +234,10 @@ void ReadChoices(const Json& body, const RequestLimits& limits, CompletionReques
 }  // namespace
 
 CompletionRequest ParseCompletion(std::string_view text, bool chat, const RequestLimits& limits,
-                                  std::string_view default_planner) {
+                                  const Sampling& usual) {
   const Json body = ParseBody(text);
   if (!body.is_object()) throw ApiError(400, "invalid_json", "the body must be a JSON object");
-  CompletionRequest request{.chat = chat};
-  request.planner = default_planner;
+  CompletionRequest request{.chat = chat, .sampling = usual};
   request.ignored = CheckSettings(body, chat);
   if (chat) {
     request.messages = ReadMessages(body);
@@ -199,7 +247,7 @@ CompletionRequest ParseCompletion(std::string_view text, bool chat, const Reques
   }
   request.max_tokens = MaxTokens(body, limits);
   request.token_limit = limits.max_tokens;
-  ReadSampling(body, request);
+  ReadSampling(body, limits, request);
   ReadChoices(body, limits, request);
   request.stream = FlagField(body, "stream");
   if (const Json* options = FindField(body, "stream_options")) {

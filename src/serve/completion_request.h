@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "punt/planner.h"
-#include "punt/sampler.h"
+#include "punt/sampling.h"
 #include "punt/tokenizer.h"
 #include "punt/types.h"
+#include "punt/writer.h"
 #include "serve/chat_form.h"
 
 namespace punt {
@@ -37,14 +37,6 @@ struct Prompt {
   friend bool operator==(const Prompt&, const Prompt&) = default;
 };
 
-/// A stretch of a canvas: a given text, or positions to fill.
-struct CanvasPart {
-  std::string text;
-  std::int64_t masks = 0;  // 0: it is a text
-
-  friend bool operator==(const CanvasPart&, const CanvasPart&) = default;
-};
-
 /// A seed is 64 bits; negative numbers are taken for their complement, and told as they were given.
 struct RequestSeed {
   std::uint64_t bits = 0;
@@ -59,8 +51,7 @@ struct CompletionRequest {
   std::optional<std::string> suffix;         // what follows the text to generate
   std::optional<std::int64_t> max_tokens;    // positions to generate, if they fit; none: as many as is usual
   std::int64_t token_limit = INT64_MAX;      // and never more than these
-  ProposalOptions proposal;
-  std::vector<std::string> stop;
+  Sampling sampling;                         // its seed is the next member's
   std::optional<RequestSeed> seed;
   int choices = 1;  // of each prompt
   bool stream = false;
@@ -68,20 +59,14 @@ struct CompletionRequest {
   StreamKind stream_kind = StreamKind::kSettled;
 
   // The object `diffusion`.
-  std::vector<CanvasPart> infill;  // not empty: the whole canvas, instead of prompts, suffix and max_tokens
-  std::string planner{kDefaultPlanner};
-  std::string score;  // empty: the model's own
-  std::string eos = "none";
-  std::string cache = "none";
-  int window = 0;
-  std::int64_t max_nfe = 0;  // 0: no limit
+  std::vector<Stretch> infill;  // not empty: the whole canvas, instead of prompts, suffix and max_tokens
 
   std::vector<std::string> ignored;  // settings that are not known
 };
 
 /// Throws ApiError (400) naming the field. What becomes of which setting: request_settings.h. Anything unknown inside
-/// `diffusion` is refused.
+/// `diffusion` is refused. What a request does not say of how to sample is as in `usual`.
 CompletionRequest ParseCompletion(std::string_view body, bool chat, const RequestLimits& limits,
-                                  std::string_view default_planner = kDefaultPlanner);
+                                  const Sampling& usual = {});
 
 }  // namespace punt

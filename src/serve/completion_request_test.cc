@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "serve/api_error.h"
@@ -35,9 +36,9 @@ TEST(CompletionRequest, TakesWhatOpenAisClientsSend) {
   EXPECT_EQ(request.prompts, std::vector<Prompt>{{.text = "one"}});
   EXPECT_EQ(request.suffix, "two");
   EXPECT_EQ(request.max_tokens, 7);
-  EXPECT_EQ(request.proposal.temperature, 0.5);
-  EXPECT_EQ(request.proposal.top_p, 0.9);
-  EXPECT_EQ(request.stop, std::vector<std::string>{"x"});
+  EXPECT_EQ(request.sampling.temperature, 0.5);
+  EXPECT_EQ(request.sampling.top_p, 0.9);
+  EXPECT_EQ(request.sampling.stop, std::vector<std::string>{"x"});
   EXPECT_EQ(request.seed->bits, ~std::uint64_t{0});
   EXPECT_TRUE(request.ignored.empty());
   EXPECT_EQ(request.choices, 3);
@@ -47,11 +48,11 @@ TEST(CompletionRequest, TakesWhatOpenAisClientsSend) {
 
 TEST(CompletionRequest, DefaultsAreOpenAis) {
   const CompletionRequest request = Parse("{}");
-  EXPECT_EQ(request.proposal.temperature, 1);
-  EXPECT_EQ(request.proposal.top_p, 1);
+  EXPECT_EQ(request.sampling.temperature, 1);
+  EXPECT_EQ(request.sampling.top_p, 1);
   EXPECT_EQ(request.choices, 1);
   EXPECT_FALSE(request.stream || request.seed || request.max_tokens || request.suffix);
-  EXPECT_EQ(request.planner, "scout");
+  EXPECT_EQ(request.sampling.planner, "scout");
 }
 
 TEST(CompletionRequest, PromptsAreTextsOrTokensOrListsOfThem) {
@@ -85,9 +86,9 @@ TEST(CompletionRequest, WholeNumbersMayBeWrittenAsFloats) {
   EXPECT_EQ(request.choices, 2);
   EXPECT_EQ(request.seed->bits, 3u);
   EXPECT_EQ(request.max_tokens, 4);
-  EXPECT_EQ(request.proposal.top_k, 5);
-  EXPECT_EQ(request.window, 6);
-  EXPECT_EQ(request.max_nfe, 7);
+  EXPECT_EQ(request.sampling.top_k, 5);
+  EXPECT_EQ(request.sampling.window, 6);
+  EXPECT_EQ(request.sampling.max_nfe, 7);
   for (const char* field : {"n", "seed", "max_tokens", "top_k"}) {
     for (const char* value : {"1.5", "\"1\"", "true", "[1]"}) {
       EXPECT_EQ(Refused(std::string(R"({")") + field + "\": " + value + "}"), field);
@@ -109,9 +110,9 @@ TEST(CompletionRequest, SeedsAreWholeNumbersOf64Bits) {
 }
 
 TEST(CompletionRequest, TopKStandsInEitherPlace) {
-  EXPECT_EQ(Parse(R"({"top_k": 7})").proposal.top_k, 7);
-  EXPECT_EQ(Parse(R"({"top_k": -1})").proposal.top_k, 0);
-  EXPECT_EQ(Parse(R"({"top_k": 7, "diffusion": {"top_k": 7}})").proposal.top_k, 7);
+  EXPECT_EQ(Parse(R"({"top_k": 7})").sampling.top_k, 7);
+  EXPECT_EQ(Parse(R"({"top_k": -1})").sampling.top_k, 0);
+  EXPECT_EQ(Parse(R"({"top_k": 7, "diffusion": {"top_k": 7}})").sampling.top_k, 7);
   EXPECT_EQ(Refused(R"({"top_k": 7, "diffusion": {"top_k": 8}})"), "diffusion.top_k");
 }
 
@@ -149,10 +150,10 @@ TEST(CompletionRequest, ErrorsAreShort) {
 TEST(CompletionRequest, TheSettingsOfDiffusion) {
   const CompletionRequest request = Parse(R"({"diffusion": {"planner": "top-k:k=2", "score": "margin", "window": 8,
     "cache": "settled", "eos": "forbid", "top_k": 5, "max_nfe": 9, "stream": "events"}})");
-  EXPECT_EQ(request.planner, "top-k:k=2");
-  EXPECT_EQ(request.window, 8);
-  EXPECT_EQ(request.proposal.top_k, 5);
-  EXPECT_EQ(request.max_nfe, 9);
+  EXPECT_EQ(request.sampling.planner, "top-k:k=2");
+  EXPECT_EQ(request.sampling.window, 8);
+  EXPECT_EQ(request.sampling.top_k, 5);
+  EXPECT_EQ(request.sampling.max_nfe, 9);
   EXPECT_EQ(request.stream_kind, StreamKind::kEvents);
   const CompletionRequest mercury = Parse(R"({"diffusing": true})");
   EXPECT_TRUE(mercury.stream);
@@ -162,7 +163,7 @@ TEST(CompletionRequest, TheSettingsOfDiffusion) {
 /// One that is parsed without trouble may be too deep to be copied, by recursion, on the stack of a thread.
 TEST(CompletionRequest, AnInfillIsTextsAndNumbersOfPositions) {
   const auto request = ParseCompletion(R"({"diffusion": {"infill": ["ab", 3, "c", 2.0]}})", false, {});
-  const std::vector<CanvasPart> parts = {{.text = "ab"}, {.masks = 3}, {.text = "c"}, {.masks = 2}};
+  const std::vector<Stretch> parts = {{.text = "ab"}, {.masks = 3}, {.text = "c"}, {.masks = 2}};
   EXPECT_EQ(request.infill, parts);
   for (const char* wrong : {R"("ab")", "[]", R"(["ab"])", "{}", "3"}) {
     EXPECT_EQ(Refused(std::string(R"({"diffusion": {"infill": )") + wrong + "}}"), "diffusion.infill") << wrong;
@@ -234,6 +235,54 @@ TEST(CompletionRequest, NamesTheFieldThatIsWrong) {
   };
   for (const auto& [body, field] : wrong) EXPECT_EQ(Refused(body), field) << body;
   EXPECT_EQ(Refused("{}", true), "messages");
+}
+
+/// The field, in a request where it stands, with a value that is not its default.
+nlohmann::json Asking(const SamplingField& field, ApiPlace place) {
+  const std::map<std::string_view, nlohmann::json> values = {{"planner", "top-k"},
+                                                             {"score", "margin"},
+                                                             {"convention", "dream"},
+                                                             {"score_on", "tempered"},
+                                                             {"eos", "forbid"},
+                                                             {"cache", "step"},
+                                                             {"stop", nlohmann::json{"a", "b"}},
+                                                             {"top_p", 0.5},
+                                                             {"temperature", 0.25},
+                                                             {"min_p", 0.125}};
+  const auto found = values.find(field.name());
+  const nlohmann::json value = found == values.end() ? nlohmann::json(3) : found->second;
+  const nlohmann::json object = {{std::string(field.name()), value}};
+  nlohmann::json body = place == ApiPlace::kTop ? object : nlohmann::json{{"diffusion", object}};
+  body["prompt"] = "x";
+  return body;
+}
+
+TEST(CompletionRequest, TakesEveryWayOfSampling) {
+  for (const SamplingField& field : SamplingFields()) {
+    for (ApiPlace place : {ApiPlace::kTop, ApiPlace::kDiffusion}) {
+      if (field.place != place && field.place != ApiPlace::kBoth) continue;
+      const std::string body = Asking(field, place).dump();
+      const CompletionRequest request = ParseCompletion(body, false, {});
+      EXPECT_TRUE(request.ignored.empty()) << body;
+      for (const SamplingField& other : SamplingFields()) {
+        if (other.key == "seed") continue;  // a request's is drawn when it has none
+        const bool differs = TextOf(request.sampling, other) != TextOf(Sampling(), other);
+        EXPECT_EQ(differs, &other == &field) << body << " " << other.key;
+      }
+      EXPECT_EQ(request.seed.has_value(), field.key == "seed");
+    }
+    if (field.place != ApiPlace::kNone) continue;
+    EXPECT_THROW(ParseCompletion(Asking(field, ApiPlace::kDiffusion).dump(), false, {}), ApiError) << field.key;
+  }
+}
+
+TEST(CompletionRequest, WhatIsNotSaidIsAsTheServerHasIt) {
+  const Sampling usual{.planner = "top-k:k=2", .temperature = 0.5, .min_p = 0.25, .window = 8, .stop = {"x"}};
+  EXPECT_EQ(ParseCompletion(R"({"prompt":"a"})", false, {}, usual).sampling, usual);
+  const Sampling said = ParseCompletion(R"({"prompt":"a","temperature":1,"stop":[]})", false, {}, usual).sampling;
+  EXPECT_EQ(said.temperature, 1);
+  EXPECT_TRUE(said.stop.empty());
+  EXPECT_EQ(said.min_p, 0.25);
 }
 
 }  // namespace

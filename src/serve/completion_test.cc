@@ -49,8 +49,8 @@ TEST_F(CompletionTest, WhatDoesNotFitIsRefusedAtOnce) {
   for (bool stream : {false, true}) {
     EXPECT_EQ(Refused({.max_tokens = 12, .stream = stream}), "");
     EXPECT_EQ(Refused({.prompts = {{.text = "abcabcabcabca"}}, .stream = stream}), "prompt");
-    EXPECT_EQ(Refused({.max_tokens = 4, .stream = stream, .window = 5}), "diffusion.window");
-    EXPECT_EQ(Refused({.stream = stream, .planner = "dawn"}), "diffusion.planner");
+    EXPECT_EQ(Refused({.max_tokens = 4, .sampling = {.window = 5}, .stream = stream}), "diffusion.window");
+    EXPECT_EQ(Refused({.sampling = {.planner = "dawn"}, .stream = stream}), "diffusion.planner");
   }
   EXPECT_EQ(scheduler_.waiting() + scheduler_.running(), 0);  // nobody took a place in the queue
 }
@@ -79,7 +79,8 @@ TEST_F(CompletionTest, UsageIsThatOfAllPrompts) {
     Await(completion);
     return completion.usage();
   };
-  const CompletionRequest one{.prompts = {{.text = "abc"}}, .seed = RequestSeed{1}, .planner = "top-k:k=2"};
+  const CompletionRequest one{
+      .prompts = {{.text = "abc"}}, .sampling = {.planner = "top-k:k=2"}, .seed = RequestSeed{1}};
   CompletionRequest two = one;
   two.prompts = {{.text = "abc"}, {.text = "b"}};
   two.choices = 2;
@@ -140,7 +141,7 @@ TEST(Completion, WhatWaitsIsBounded) {
   Scheduler scheduler(*model.denoiser, {});
   Metrics metrics;
   const CompletionRequest request{
-      .choices = 16, .stream = true, .stream_kind = StreamKind::kEvents, .planner = "top-k:k=1"};
+      .sampling = {.planner = "top-k:k=1"}, .choices = 16, .stream = true, .stream_kind = StreamKind::kEvents};
   Completion completion(model, scheduler, metrics, request, "somebody");
   while (scheduler.waiting() + scheduler.running() > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_TRUE(completion.is_overfull());

@@ -73,11 +73,12 @@ std::optional<std::int64_t> IntegerField(const Json& object, const std::string& 
                                          : fmt::format("must be a whole number that is at least {}", range.low));
 }
 
-std::optional<double> RealField(const Json& object, const std::string& field, const RealRange& range) {
+std::optional<double> RealField(const Json& object, const std::string& field, const RealRange& range,
+                                const std::string& prefix) {
   const Json* value = FindField(object, field);
   if (value == nullptr) return std::nullopt;
   if (!value->is_number() || !(value->get<double>() >= range.low) || value->get<double>() > range.high) {
-    RefuseField(field, fmt::format("must be a number from {} to {}", range.low, range.high));
+    RefuseField(prefix + field, fmt::format("must be a number from {} to {}", range.low, range.high));
   }
   return value->get<double>();
 }

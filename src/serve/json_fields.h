@@ -41,6 +41,7 @@ struct RealRange {
   double low = 0;
   double high = 1;
 };
-std::optional<double> RealField(const nlohmann::json& object, const std::string& field, const RealRange& range);
+std::optional<double> RealField(const nlohmann::json& object, const std::string& field, const RealRange& range,
+                                const std::string& prefix = "");
 
 }  // namespace punt

@@ -6,17 +6,12 @@
 
 #include "punt/model.h"
 #include "serve/completion_request.h"
-#include "serve/growing_text.h"
+#include "writer/ask_canvas.h"
 
 namespace punt {
 
-struct PromptCanvas {
-  std::vector<Token> tokens;
-  TextPlace place;                 // what the answer tells: the masks, or everything around several holes
-  std::size_t masks = 0;           // positions to fill
+struct PromptCanvas : AskCanvas {
   std::uint64_t first_sample = 0;  // of its choices; the others follow
-
-  std::size_t given() const { return tokens.size() - masks; }
 };
 
 /// A canvas for each prompt, or for the chat. What is generated is as long as was asked for, or as fits if that is

@@ -94,7 +94,7 @@ TEST_F(PromptCanvasTest, HolesStandWhereTheListSays) {
 /// A row's label ends with a blank that is part of its token, whether a digit or a hole follows.
 TEST_F(PromptCanvasTest, ABoardOfSudokuIsTheBoardThatTheModelKnows) {
   const Model sudoku = OpenModel(PUNT_SOURCE_DIR "/models/sudoku.gguf");
-  std::vector<CanvasPart> parts;
+  std::vector<Stretch> parts;
   std::string full;
   for (int row = 0; row < 9; ++row) {
     const std::string label = std::string("\n") + static_cast<char>('A' + row) + " ";

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "punt/sampling.h"
 #include "serve/json_fields.h"
 
 namespace punt {
@@ -18,24 +19,19 @@ constexpr std::string_view kNoPenalties = "tokens are not drawn in the order tha
 constexpr std::string_view kNoConstraints = "answers are not constrained; settle fixed parts with prompt and suffix";
 constexpr std::string_view kNoTools = "models here call no tools";
 constexpr std::string_view kNoLikelihood = "no pass of a diffusion model gives the likelihood of a text";
-constexpr std::string_view kNoFilter = "temperature, top_p and top_k are what there is";
+constexpr std::string_view kNoFilter = "temperature, top_p, top_k and min_p are what there is";
 constexpr std::string_view kNoSearch = "use n and choose";
 constexpr std::string_view kTextOnly = "there is text alone";
 constexpr std::string_view kTheModelsOwn = "what the server was started with is used";
 constexpr std::string_view kMaxTokens = "the setting is called max_tokens";
 constexpr std::string_view kShape = "answers have one shape";
 
-constexpr SettingRow kSettings[] = {
+constexpr SettingRow kOthers[] = {
     {"messages", kReadOfChats},
     {"prompt", kReadOfTexts},
     {"suffix", kReadOfTexts},
     {"max_tokens", kRead},
     {"max_completion_tokens", kRead},
-    {"temperature", kRead},
-    {"top_p", kRead},
-    {"top_k", kRead},
-    {"stop", kRead},
-    {"seed", kRead},
     {"n", kRead},
     {"stream", kRead},
     {"stream_options", kRead},
@@ -69,7 +65,6 @@ constexpr SettingRow kSettings[] = {
     {"dry_multiplier", kRefused, "[0]", kNoPenalties},
     {"dry_*", kPassedOver},
     {"logit_bias", kRefused, "[{}, []]", kNoFilter},
-    {"min_p", kRefused, "[0]", kNoFilter},
     {"top_a", kRefused, "[0]", kNoFilter},
     {"typical_p", kRefused, "[1]", kNoFilter},
     {"tfs_z", kRefused, "[1]", kNoFilter},
@@ -160,10 +155,20 @@ void Check(const SettingRow& row, const std::string& name, const Json& body, boo
 
 }  // namespace
 
-std::span<const SettingRow> RequestSettings() { return kSettings; }
+std::span<const SettingRow> RequestSettings() {
+  static const std::vector<SettingRow> rows = [] {
+    std::vector<SettingRow> all;
+    for (const SamplingField& field : SamplingFields()) {
+      if (field.place == ApiPlace::kTop || field.place == ApiPlace::kBoth) all.push_back({field.name(), kRead});
+    }
+    all.insert(all.end(), std::begin(kOthers), std::end(kOthers));
+    return all;
+  }();
+  return rows;
+}
 
 const SettingRow* FindSetting(std::string_view name) {
-  for (const SettingRow& row : kSettings) {
+  for (const SettingRow& row : RequestSettings()) {
     if (Fits(row.name, name)) return &row;
   }
   return nullptr;

@@ -51,7 +51,7 @@ std::string Now() {
   return fmt::format("{}.{:03}Z", text, millis);
 }
 
-void Answer(Response& response, const ApiError& error) {
+void Refuse(Response& response, const ApiError& error) {
   response.status = error.status();
   if (error.status() == 429 || error.status() == 503) response.set_header("Retry-After", "1");
   response.set_content(error.Json(), kJson);
@@ -170,7 +170,7 @@ class Server::Routes {
     const bool is_missing = status == 404;
     const std::string message = is_missing ? fmt::format("there is no {} {}", request.method, request.path)
                                            : fmt::format("the request cannot be answered ({})", status);
-    Answer(response, ApiError(status, is_missing ? "not_found" : "bad_request", message));
+    Refuse(response, ApiError(status, is_missing ? "not_found" : "bad_request", message));
   }
 
   void RequireReady() const {
@@ -253,7 +253,7 @@ class Server::Routes {
         Check(exchange.admission.label == path, "a request went to another route than it was screened for");
         handler(request, response, entry);
       } catch (...) {
-        Answer(response, WithoutPath(ErrorOf(std::current_exception())));
+        Refuse(response, WithoutPath(ErrorOf(std::current_exception())));
       }
       if (!response.content_provider_) Log(entry, response.status);
     };
@@ -355,7 +355,7 @@ class Server::Routes {
 
   void Complete(const Request& request, Response& response, LogEntry& entry, bool chat) {
     RequireReady();
-    CompletionRequest parsed = ParseCompletion(request.body, chat, options_.limits, options_.default_planner);
+    CompletionRequest parsed = ParseCompletion(request.body, chat, options_.limits, options_.sampling);
     parsed.chat_form = served_->chat_form;
     const auto open = std::make_shared<OpenCount>(open_completions_);
     auto answer = std::make_shared<AnswerStream>(

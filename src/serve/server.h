@@ -35,7 +35,7 @@ struct ServerOptions {
   int max_connections_per_address = 0;    // 0: a quarter of them
   std::chrono::seconds max_seconds{600};  // of a completion, waiting included; then it ends with what there is
   bool log_prompts = false;
-  std::string default_planner{kDefaultPlanner};
+  Sampling sampling;                   // of requests that do not say
   std::string alias;                   // what clients call the model; empty: see PublicName
   std::string chat_template = "auto";  // see ChooseChatForm
   SchedulerOptions scheduler;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <utf8proc.h>
 
+#include "base/test_data_testing.h"
 #include "text/holes_testing.h"
 #include "text/tokenizers_testing.h"
 
@@ -91,7 +92,7 @@ TEST(HolesTest, ShippedTokenizersKeepTheTokensAround) { CheckPieces(testing::Shi
 
 TEST(HolesTest, ReleasedTokenizersKeepTheTokensAround) {
   const std::vector<NamedTokenizer> released = testing::ReleasedTokenizers();
-  if (released.empty()) GTEST_SKIP() << "missing: ../shared/data/tokenizers";
+  if (released.empty()) GTEST_SKIP() << "missing: " << testing::TestData("tokenizers").string();
   CheckPieces(released);
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/test_data_testing.h"
 #include "text/hf_tokenizer.h"
 #include "text/vocabulary.h"
 #include "text/vocabulary_keys.h"
@@ -42,9 +43,9 @@ inline std::vector<NamedTokenizer> ShippedTokenizers() {
   return all;
 }
 
-/// Empty where ../shared is not.
+/// Empty where they are not at hand (test_data_testing.h).
 inline std::vector<NamedTokenizer> ReleasedTokenizers() {
-  const std::filesystem::path shared = std::filesystem::path(PUNT_SOURCE_DIR) / "../shared/data/tokenizers";
+  const std::filesystem::path shared = TestData("tokenizers");
   std::vector<NamedTokenizer> all;
   for (const char* name : {"gpt2", "llada-8b-instruct", "dream-v0-7b", "bert-base-uncased"}) {
     if (std::filesystem::exists(shared / name)) all.push_back(OpenNamed(name, FolderTokenizer(shared / name)));

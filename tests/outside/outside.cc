@@ -1,15 +1,31 @@
-// What a user of the installed library writes: generate with PUNT on an exact toy model.
-#include <punt/generator.h>
-#include <punt/model.h>
+// What a user of the installed library writes: a chat that is told as it settles, with stop strings and a way to end
+// it, and a planner of one's own by name.
+#include <punt/writer.h>
 
 #include <iostream>
 
-int main() {
-  const punt::Model model = punt::OpenModel("toy:markov,length=32,vocab=8,seed=1,coupling=0.9,permute=true");
-  const punt::DenoiserInfo& info = model.denoiser->info();
-  const auto session = model.denoiser->NewSession({});
-  const punt::Canvas canvas(std::vector<punt::Token>(32, info.mask_token), info.mask_token, info.vocab_size);
-  const punt::Recipe recipe = punt::MakeRecipe("punt:epsilon=0.04", "margin", {}, info);
-  const punt::GenerateResult result = punt::Generate(*session, canvas, recipe);
-  std::cout << model.tokenizer->Decode(result.tokens) << " in " << result.counters.nfe() << " passes\n";
+struct BestTwo : punt::Planner {  // proposals come with the surest first
+  punt::Plan Decide(const punt::StepView& view) const override {
+    punt::Plan plan{.commit = {view.proposals[0].position}};
+    if (view.proposals.size() > 1) plan.commit.push_back(view.proposals[1].position);
+    return plan;
+  }
+};
+
+int main(int, char** argv) {
+  punt::RegisterPlanner({.name = "best-two", .summary = "two a step", .make = [](const punt::Params&) {
+                           return std::make_shared<const BestTwo>();
+                         }});
+  const punt::Writer writer = punt::Writer::Open(argv[1]);
+  const punt::Ask ask{.chat = {{"user", argv[2]}}, .length = 40};
+  std::stop_source source;
+  std::size_t bytes = 0;
+  const auto tell = [&](std::string_view more) {
+    std::cout << more << std::flush;
+    if ((bytes += more.size()) > 4) source.request_stop();
+  };
+  const punt::Answer whole = writer.Write(ask, {.planner = "best-two", .temperature = 0, .stop = {"\n"}});
+  const punt::Answer cut =
+      writer.Write(ask, {.planner = "left-to-right"}, {.on_text = tell, .stop = source.get_token()});
+  std::cout << "\n" << whole.text << "\n" << whole.run.steps << " " << Name(cut.run.stop) << "\n";
 }

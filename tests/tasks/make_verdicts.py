@@ -3,7 +3,7 @@
     PYTHONPATH=training python tests/tasks/make_verdicts.py 8 > tests/tasks/verdicts.jsonl
 
 So many answers of every kind: a right one, then answers with one thing changed, most of them wrong and some not. The
-C++ checkers must agree with every line (src/eval/question_verdicts_test.cc).
+C++ checkers must agree with every line (src/tasks/questions/question_test.cc).
 """
 
 import json

@@ -1,0 +1,25 @@
+#include "eval/scorer.h"
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "eval/answer_marks.h"
+#include "report/data_file.h"
+
+namespace punt {
+
+std::unique_ptr<Scorer> MakeScorer(const ScorerRow& row, const std::string& data_path, const ProgramOptions& programs) {
+  const std::string data = ReadDataFile(data_path);
+  try {
+    std::unique_ptr<Scorer> scorer = row.make({.data = data, .programs = programs, .path = data_path});
+    if (scorer->items().empty()) BadInput("there are no items");
+    return scorer;
+  } catch (const Error& error) {
+    const std::string message = error.what();  // some name the file already
+    BadInput("{}", message.starts_with(data_path) ? message : fmt::format("{}: {}", data_path, message));
+  }
+}
+
+std::string Scorer::QuestionKey(std::string_view question) const { return CollapseSpace(question); }
+
+}  // namespace punt

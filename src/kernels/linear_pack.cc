@@ -1,0 +1,357 @@
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "base/check.h"
+#include "kernels/linear_kernels.h"
+
+namespace punt {
+namespace {
+
+/// 32 weights and their common factor.
+struct Block {
+  ggml_fp16_t scale = 0;
+  std::int8_t weights[kBlock] = {};
+};
+
+ggml_fp16_t ReadHalf(const std::byte* bytes) {
+  ggml_fp16_t half = 0;
+  std::memcpy(&half, bytes, sizeof(half));
+  return half;
+}
+
+// The block formats of GGUF: a half for the scale, then the weights.
+
+Block ReadQ8_0(const std::byte* bytes) {
+  Block block{.scale = ReadHalf(bytes)};
+  std::memcpy(block.weights, bytes + 2, kBlock);
+  return block;
+}
+
+/// Nibbles: the low ones are the first half of the block.
+Block ReadQ4_0(const std::byte* bytes) {
+  Block block{.scale = ReadHalf(bytes)};
+  for (std::int64_t i = 0; i < kBlock / 2; ++i) {
+    const int pair = std::to_integer<int>(bytes[2 + i]);
+    block.weights[i] = static_cast<std::int8_t>((pair & 15) - 8);
+    block.weights[i + kBlock / 2] = static_cast<std::int8_t>((pair >> 4) - 8);
+  }
+  return block;
+}
+
+/// As q4_0, with the fifth bits of all weights in a word of their own.
+Block ReadQ5_0(const std::byte* bytes) {
+  Block block{.scale = ReadHalf(bytes)};
+  std::uint32_t fifth = 0;
+  std::memcpy(&fifth, bytes + 2, sizeof(fifth));
+  for (std::int64_t i = 0; i < kBlock / 2; ++i) {
+    const unsigned pair = std::to_integer<unsigned>(bytes[6 + i]);
+    const unsigned low = (pair & 15) | ((fifth >> i & 1) << 4);
+    const unsigned high = (pair >> 4) | ((fifth >> (i + kBlock / 2) & 1) << 4);
+    block.weights[i] = static_cast<std::int8_t>(static_cast<int>(low) - 16);
+    block.weights[i + kBlock / 2] = static_cast<std::int8_t>(static_cast<int>(high) - 16);
+  }
+  return block;
+}
+
+using BlockReader = Block (*)(const std::byte*);
+
+BlockReader ReaderOf(ggml_type type) {
+  switch (type) {
+    case GGML_TYPE_Q8_0:
+      return ReadQ8_0;
+    case GGML_TYPE_Q4_0:
+      return ReadQ4_0;
+    case GGML_TYPE_Q5_0:
+      return ReadQ5_0;
+    default:
+      return nullptr;
+  }
+}
+
+Block Round(std::span<const float> weights) {
+  float largest = 0;
+  bool is_finite = true;
+  for (float weight : weights) {
+    largest = std::max(largest, std::abs(weight));
+    is_finite = is_finite && std::isfinite(weight);
+  }
+  // Damage must show in the result; so do weights beyond f16, which no model has.
+  if (!is_finite || largest / 127 > 65504) return {.scale = ggml_fp32_to_fp16(std::nanf(""))};
+  Block block{.scale = ggml_fp32_to_fp16(largest / 127)};
+  const float scale = ggml_fp16_to_fp32(block.scale);
+  if (scale == 0) return {};  // below what f16 can tell from 0
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    block.weights[i] = static_cast<std::int8_t>(std::clamp(std::lrint(weights[i] / scale), -127L, 127L));
+  }
+  return block;
+}
+
+/// 32 weights of 16 bits.
+struct WideBlock {
+  ggml_fp16_t scale = 0;
+  std::int16_t weights[kBlock] = {};
+};
+
+/// A half that is not below `value`.
+ggml_fp16_t HalfAtLeast(float value) {
+  const ggml_fp16_t half = ggml_fp32_to_fp16(value);
+  // The next bits of a half are the next larger one.
+  return ggml_fp16_to_fp32(half) < value ? static_cast<ggml_fp16_t>(half + 1) : half;
+}
+
+WideBlock RoundWide(std::span<const float> weights) {
+  double sum = 0;  // also tells of damage
+  double largest = 0;
+  for (float weight : weights) {
+    const double magnitude = std::abs(static_cast<double>(weight));
+    sum += magnitude;
+    largest = std::max(largest, magnitude);
+  }
+  const double wanted = std::max(sum / kInt16Magnitudes, largest / 32767) * kInt16ScaleFactor;
+  if (!(wanted <= 65504)) return {.scale = ggml_fp32_to_fp16(std::nanf(""))};
+  WideBlock block{.scale = HalfAtLeast(static_cast<float>(wanted))};
+  const double scale = static_cast<double>(ggml_fp16_to_fp32(block.scale)) / kInt16ScaleFactor;
+  if (scale == 0) return {};
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    block.weights[i] = static_cast<std::int16_t>(std::lrint(weights[i] / scale));
+  }
+  return block;
+}
+
+/// 32 weights from 0 to 15.
+struct NibbleBlock {
+  ggml_fp16_t scale = 0;
+  ggml_fp16_t minimum = 0;  // what is subtracted of every scaled weight, in kInt4Min
+  std::uint8_t weights[kBlock] = {};
+};
+
+NibbleBlock ReadCentred(const std::byte* row, std::int64_t block) {
+  const Block centred = ReadQ4_0(row + static_cast<std::size_t>(block) * ggml_type_size(GGML_TYPE_Q4_0));
+  NibbleBlock nibbles{.scale = centred.scale};
+  for (std::int64_t i = 0; i < kBlock; ++i) nibbles.weights[i] = static_cast<std::uint8_t>(centred.weights[i] + 8);
+  return nibbles;
+}
+
+/// q4_K: 8 blocks share two halves; scales and minima of 6 bits each in 12 bytes; then nibbles, the low ones of 32
+/// bytes are one block, the high ones the next.
+NibbleBlock ReadQ4_K(const std::byte* row, std::int64_t block) {
+  const std::byte* bytes = row + static_cast<std::size_t>(block / 8) * ggml_type_size(GGML_TYPE_Q4_K);
+  const auto at = [&](std::int64_t i) { return std::to_integer<unsigned>(bytes[4 + i]); };
+  const std::int64_t j = block % 8;
+  const unsigned scale = j < 4 ? at(j) & 63 : (at(j + 4) & 15) | (at(j - 4) >> 6 << 4);
+  const unsigned minimum = j < 4 ? at(j + 4) & 63 : (at(j + 4) >> 4) | (at(j) >> 6 << 4);
+  const auto times = [](ggml_fp16_t half, unsigned factor) {
+    return ggml_fp32_to_fp16(ggml_fp16_to_fp32(half) * static_cast<float>(factor));
+  };
+  NibbleBlock nibbles{.scale = times(ReadHalf(bytes), scale), .minimum = times(ReadHalf(bytes + 2), minimum)};
+  for (std::int64_t i = 0; i < kBlock; ++i) {
+    const unsigned pair = std::to_integer<unsigned>(bytes[16 + j / 2 * kBlock + i]);
+    nibbles.weights[i] = static_cast<std::uint8_t>(j % 2 == 0 ? pair & 15 : pair >> 4);
+  }
+  return nibbles;
+}
+
+// Blocks of one channel among those of the others, in the order of PackedMatrix.
+
+template <typename AnyBlock>
+void PlaceBlock(const AnyBlock& block, std::int64_t channel, std::uint8_t* weights) {
+  constexpr std::size_t kPair = 2 * sizeof(block.weights[0]);
+  for (std::int64_t i = 0; i < kBlock / 2; ++i) {
+    std::memcpy(weights + static_cast<std::size_t>(i * kPanel + channel) * kPair, block.weights + 2 * i, kPair);
+  }
+}
+
+void PlaceBlock(const NibbleBlock& block, std::int64_t channel, std::uint8_t* weights) {
+  for (std::int64_t begin = 0; begin < kBlock; begin += 8) {
+    for (std::int64_t i = 0; i < 4; ++i) {
+      weights[(begin / 8 * kPanel + channel) * 4 + i] =
+          static_cast<std::uint8_t>(block.weights[begin + i] | block.weights[begin + 4 + i] << 4);
+    }
+  }
+}
+
+/// The blocks of one channel.
+class ChannelReader {
+ public:
+  /// `is_wide`: for ReadWide only, else for Read only.
+  ChannelReader(ggml_type type, std::int64_t depth, bool is_wide)
+      : type_(type), depth_(depth), reader_(is_wide ? nullptr : ReaderOf(type)) {
+    if (reader_ == nullptr) floats_.resize(static_cast<std::size_t>(depth));
+  }
+
+  void Enter(const std::byte* row) {
+    row_ = row;
+    if (reader_ != nullptr) return;
+    if (type_ == GGML_TYPE_F32) {
+      std::memcpy(floats_.data(), row, floats_.size() * sizeof(float));
+    } else {
+      ggml_get_type_traits(type_)->to_float(row, floats_.data(), depth_);
+    }
+  }
+
+  Block Read(std::int64_t block) const {
+    if (reader_ != nullptr) return reader_(row_ + static_cast<std::size_t>(block) * ggml_type_size(type_));
+    return Round(Floats(block));
+  }
+
+  WideBlock ReadWide(std::int64_t block) const { return RoundWide(Floats(block)); }
+
+ private:
+  std::span<const float> Floats(std::int64_t block) const {
+    const std::int64_t begin = block * kBlock;
+    const auto count = static_cast<std::size_t>(std::min(kBlock, depth_ - begin));
+    return std::span(floats_).subspan(static_cast<std::size_t>(begin), count);
+  }
+
+  ggml_type type_;
+  std::int64_t depth_;
+  BlockReader reader_;
+  const std::byte* row_ = nullptr;
+  std::vector<float> floats_;
+};
+
+/// The type in a file that a form holds as it is; kInt8 and kInt16 hold any.
+ggml_type TypeOf(PackedForm form) {
+  switch (form) {
+    case PackedForm::kF32:
+      return GGML_TYPE_F32;
+    case PackedForm::kF16:
+      return GGML_TYPE_F16;
+    case PackedForm::kBf16:
+      return GGML_TYPE_BF16;
+    case PackedForm::kInt4:
+      return GGML_TYPE_Q4_0;
+    case PackedForm::kInt4Min:
+      return GGML_TYPE_Q4_K;
+    default:
+      return GGML_TYPE_COUNT;
+  }
+}
+
+/// Products run through all weights; with pages of 4 KiB they would wait for addresses as much as for numbers. No more
+/// than a request, before the memory is first touched.
+void PreferHugePages(std::uint8_t* begin, std::size_t size) {
+  constexpr std::uintptr_t kPage = std::uintptr_t{2} << 20;
+  const std::uintptr_t first = (reinterpret_cast<std::uintptr_t>(begin) + kPage - 1) / kPage * kPage;
+  const std::uintptr_t last = (reinterpret_cast<std::uintptr_t>(begin) + size) / kPage * kPage;
+#ifdef MADV_HUGEPAGE
+  if (begin != nullptr && first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+#endif
+}
+
+/// `out` is [depth][16], `rows` are `count` channels of `depth`.
+template <typename T>
+void Interleave(const std::byte* rows, std::int64_t depth, std::int64_t count, T* out) {
+  std::vector<T> row(static_cast<std::size_t>(depth));
+  for (std::int64_t channel = 0; channel < count; ++channel) {
+    std::memcpy(row.data(), rows + static_cast<std::size_t>(channel * depth) * sizeof(T), row.size() * sizeof(T));
+    for (std::int64_t k = 0; k < depth; ++k) out[k * kPanel + channel] = row[static_cast<std::size_t>(k)];
+  }
+}
+
+}  // namespace
+
+bool PackedExactly(ggml_type type) { return ReaderOf(type) != nullptr; }
+bool PackedInNibbles(ggml_type type) { return type == GGML_TYPE_Q4_0 || type == GGML_TYPE_Q4_K; }
+
+std::size_t PackedMatrix::DepthBytes(std::int64_t depth) const {
+  const auto weights = static_cast<std::size_t>(depth * kPanel);
+  switch (form_) {
+    case PackedForm::kF32:
+      return weights * 4;
+    case PackedForm::kInt8:
+      return weights;
+    case PackedForm::kInt4:
+    case PackedForm::kInt4Min:
+      return weights / 2;
+    default:
+      return weights * 2;
+  }
+}
+
+PackedMatrix::PackedMatrix(PackedForm form, std::int64_t depth, std::int64_t channels)
+    : form_(form), depth_(depth), channels_(channels) {
+  const std::size_t weights = DepthBytes(panels() * padded_depth());
+  const std::size_t scales = has_blocks() ? static_cast<std::size_t>(panels() * blocks() * kPanel) : 0;
+  const std::size_t minima = has_minima() ? scales : 0;
+  bytes_ = weights + (scales + minima) * sizeof(ggml_fp16_t);
+  values_ = hwy::AllocateAligned<std::uint8_t>(weights);
+  PreferHugePages(values_.get(), weights);
+  if (scales > 0) scales_ = hwy::AllocateAligned<ggml_fp16_t>(scales);
+  if (minima > 0) minima_ = hwy::AllocateAligned<ggml_fp16_t>(minima);
+  const bool is_missing = (scales > 0 && scales_ == nullptr) || (minima > 0 && minima_ == nullptr);
+  if (values_ == nullptr || is_missing) throw std::bad_alloc();
+}
+
+struct PackedMatrix::Parts {
+  std::vector<std::uint8_t> weights;
+  std::vector<ggml_fp16_t> scales;
+  std::vector<ggml_fp16_t> minima;
+};
+
+void PackedMatrix::Pack(std::int64_t panel, ggml_type type, const std::byte* rows) {
+  Check(form_ == PackedForm::kInt8 || form_ == PackedForm::kInt16 || type == TypeOf(form_),
+        "weights of another type than their packed form");
+  rows += static_cast<std::size_t>(panel * kPanel) * ggml_row_size(type, depth_);
+  const auto blocks_of_panel = static_cast<std::size_t>(blocks() * kPanel);
+  Parts parts{.weights = std::vector<std::uint8_t>(DepthBytes(padded_depth())),
+              .scales = std::vector<ggml_fp16_t>(has_blocks() ? blocks_of_panel : 0),
+              .minima = std::vector<ggml_fp16_t>(has_minima() ? blocks_of_panel : 0)};
+  if (has_blocks()) {
+    PackBlocks(panel, type, rows, parts);
+  } else {
+    PackFloats(panel, rows, parts.weights.data());
+  }
+  for (std::int64_t begin = 0; begin < padded_depth(); begin += kStretch) {
+    const std::int64_t depth = std::min(kStretch, padded_depth() - begin);
+    const std::int64_t before = DepthBefore(panel, begin);
+    std::copy_n(parts.weights.data() + DepthBytes(begin), DepthBytes(depth), values_.get() + DepthBytes(before));
+    const auto copy = [&](const std::vector<ggml_fp16_t>& from, ggml_fp16_t* to) {
+      if (from.empty()) return;
+      std::copy_n(from.data() + begin / kBlock * kPanel, depth / kBlock * kPanel, to + before / kBlock * kPanel);
+    };
+    copy(parts.scales, scales_.get());
+    copy(parts.minima, minima_.get());
+  }
+}
+
+void PackedMatrix::PackFloats(std::int64_t panel, const std::byte* rows, std::uint8_t* weights) const {
+  const std::int64_t count = std::min(kPanel, channels_ - panel * kPanel);
+  if (form_ == PackedForm::kF32) {
+    Interleave(rows, depth_, count, reinterpret_cast<std::uint32_t*>(weights));
+  } else {
+    Interleave(rows, depth_, count, reinterpret_cast<std::uint16_t*>(weights));
+  }
+}
+
+void PackedMatrix::PackBlocks(std::int64_t panel, ggml_type type, const std::byte* rows, Parts& parts) const {
+  ChannelReader reader(type, depth_, form_ == PackedForm::kInt16);
+  for (std::int64_t channel = 0; channel < kPanel; ++channel) {
+    const bool is_there = panel * kPanel + channel < channels_;
+    const std::byte* row = rows + static_cast<std::size_t>(channel) * ggml_row_size(type, depth_);
+    if (is_there && form_ < PackedForm::kInt4) reader.Enter(row);
+    for (std::int64_t b = 0; b < blocks(); ++b) {
+      const auto place = [&](const auto& block) {
+        parts.scales[static_cast<std::size_t>(b * kPanel + channel)] = block.scale;
+        PlaceBlock(block, channel, parts.weights.data() + DepthBytes(b * kBlock));
+      };
+      if (form_ == PackedForm::kInt16) {
+        place(is_there ? reader.ReadWide(b) : WideBlock{});
+      } else if (form_ == PackedForm::kInt8) {
+        place(is_there ? reader.Read(b) : Block{});
+      } else if (form_ == PackedForm::kInt4) {
+        place(is_there ? ReadCentred(row, b) : NibbleBlock{});
+      } else {
+        const NibbleBlock block = is_there ? ReadQ4_K(row, b) : NibbleBlock{};
+        parts.minima[static_cast<std::size_t>(b * kPanel + channel)] = block.minimum;
+        place(block);
+      }
+    }
+  }
+}
+
+}  // namespace punt

@@ -1,0 +1,23 @@
+// Where programs run that nobody has read: bubblewrap (`bwrap`) gives each its own user, processes, network, host name
+// and files, of which only the system's programs and libraries can be read and only a small /tmp written.
+#pragma once
+
+#include <string>
+
+#include "tasks/code/limited_process.h"
+
+namespace punt {
+
+enum class Confinement {
+  kSandbox,     // limits and walls
+  kLimitsOnly,  // the program sees the machine as any other process of user nobody (or of the caller, who is not root)
+};
+
+/// Empty where programs can be sandboxed; else what is missing, in a few words. Tries it: a few milliseconds.
+std::string SandboxTrouble();
+
+/// Runs `command` as RunLimited does. Inside the sandbox its working folder is /tmp. With kSandbox, only where
+/// SandboxTrouble is empty.
+ProcessResult RunConfined(const ProcessCommand& command, Confinement confinement);
+
+}  // namespace punt

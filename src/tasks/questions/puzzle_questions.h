@@ -1,0 +1,26 @@
+// Latin squares, sums and numbers in order.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "punt/random.h"
+#include "tasks/questions/question.h"
+
+namespace punt {
+
+std::span<const QuestionKind> PuzzleKinds();
+
+/// In our wording: of four different symbols.
+std::string LatinSquarePrompt(std::span<const std::string> symbols);
+
+/// Lines of symbols with commas, each symbol once per row and column.
+bool IsLatinSquare(std::span<const std::string> symbols, std::string_view answer);
+
+/// A square is any of the 576 of its symbols, each as likely.
+Question MakePuzzleQuestion(std::string_view kind, RandomStream& random);
+
+bool IsRightPuzzle(const Question& question, std::string_view answer);
+
+}  // namespace punt

@@ -1,0 +1,143 @@
+#include "punt/writer.h"
+
+#include <atomic>
+
+#include "base/check.h"
+#include "base/processors.h"
+#include "generate/batch_hub.h"
+#include "writer/ask_canvas.h"
+#include "writer/growing_text.h"
+#include "writer/stop_strings.h"
+
+namespace punt {
+namespace {
+
+/// Tells settled text as the canvas fills, and passes every event on.
+class Teller : public Observer {
+ public:
+  Teller(const Model& model, const AskCanvas& canvas, const Sampling& sampling, const Watch& watch)
+      : mask_(model.denoiser->info().mask_token),
+        watch_(watch),
+        text_(model, canvas.place, sampling.stop),
+        tokens_(canvas.tokens) {
+    for (const PlannerRow& row : Planners()) {
+      if (row.name == ParseSpec(sampling.planner).name) may_take_back_ = row.remasks;
+    }
+  }
+
+  void On(const TraceEvent& event) override {
+    if (watch_.observer != nullptr) watch_.observer->On(event);
+    if (const auto* commit = std::get_if<CommitEvent>(&event)) Follow(*commit);
+  }
+
+  /// The rest of the text, once the run has ended.
+  FinishedText Finish(std::span<const Token> tokens) {
+    Tell(text_.Settled(tokens, true));
+    return text_.Finish(tokens);
+  }
+
+ private:
+  void Follow(const CommitEvent& commit) {
+    for (Position position : commit.remasked) tokens_[static_cast<std::size_t>(position)] = mask_;
+    for (std::size_t i = 0; i < commit.positions.size(); ++i) {
+      tokens_[static_cast<std::size_t>(commit.positions[i])] = commit.tokens[i];
+    }
+    if (!may_take_back_) Tell(text_.Settled(tokens_));
+  }
+
+  void Tell(const std::string& more) const {
+    if (watch_.on_text && !more.empty()) watch_.on_text(more);
+  }
+
+  Token mask_;
+  const Watch& watch_;
+  GrowingText text_;
+  std::vector<Token> tokens_;
+  bool may_take_back_ = false;
+};
+
+/// One answer on its way: what the run needs, in one place.
+class Task {
+ public:
+  Task(const Model& model, const Ask& ask, const Sampling& sampling, const Watch& watch)
+      : model_(model),
+        canvas_(BuildCanvas(ask, model)),
+        recipe_(MakeRecipe(sampling, model.denoiser->info())),
+        company_(CompanyFor(sampling, model.name, model.denoiser->info())),
+        teller_(model, canvas_, sampling, watch),
+        on_stop_(watch.stop, [this] { is_cancelled_ = true; }) {
+    recipe_.sample = ask.sample;
+    EndAtStops(recipe_, model, canvas_.place, sampling.stop);
+    company_.observer = &teller_;
+    company_.cancel = &is_cancelled_;
+  }
+  Task(const Task&) = delete;
+  Task& operator=(const Task&) = delete;
+
+  Canvas canvas() const {
+    const DenoiserInfo& info = model_.denoiser->info();
+    return Canvas(canvas_.tokens, info.mask_token, info.vocab_size);
+  }
+  std::span<const Token> tokens() const { return canvas_.tokens; }
+
+  Answer Run(DenoiserSession& session) {
+    GenerateResult run = Generate(session, canvas(), recipe_, company_);
+    FinishedText text = teller_.Finish(run.tokens);
+    return {std::move(text.text), std::move(text.finish_reason), text.tokens, std::move(run)};
+  }
+
+ private:
+  const Model& model_;
+  AskCanvas canvas_;
+  Recipe recipe_;
+  Company company_;
+  Teller teller_;
+  std::atomic<bool> is_cancelled_ = false;
+  std::stop_callback<std::function<void()>> on_stop_;  // last: it uses what stands above
+};
+
+}  // namespace
+
+Writer::Writer(Model model, int threads) : threads_(threads) {
+  // A toy model's passes are too small to be shared out.
+  if (threads_ <= 0) threads_ = model.is_toy ? 1 : UsableProcessors();
+  model_ = std::make_shared<const Model>(std::move(model));
+}
+
+Writer Writer::Open(std::string_view model, const ModelOptions& options, int threads) {
+  return Writer(OpenModel(model, options), threads);
+}
+
+Answer Writer::Write(const Ask& ask, const Sampling& sampling, const Watch& watch) const {
+  Validate(sampling);
+  Task task(*model_, ask, sampling, watch);
+  SessionOptions options = SessionFor(sampling, model_->denoiser->info());
+  options.prompt = GivenPositions(task.tokens(), model_->denoiser->info().mask_token);
+  options.threads = threads_;
+  return task.Run(*model_->denoiser->NewSession(options));
+}
+
+std::vector<Answer> Writer::WriteBatch(std::span<const Ask> asks, const Sampling& sampling,
+                                       std::span<const Watch> watches) const {
+  Check(watches.empty() || watches.size() == asks.size(), "one watch per question");
+  Validate(sampling);
+  const Watch nobody;
+  const auto watch_of = [&](std::size_t i) -> const Watch& { return watches.empty() ? nobody : watches[i]; };
+  std::vector<Answer> answers(asks.size());
+  if (sampling.guidance != 0) {  // every question has a prompt of its own to mask
+    for (std::size_t i = 0; i < asks.size(); ++i) answers[i] = Write(asks[i], sampling, watch_of(i));
+    return answers;
+  }
+  std::vector<std::unique_ptr<Task>> tasks;  // a question that cannot be asked is told before the first pass
+  for (std::size_t i = 0; i < asks.size(); ++i) {
+    tasks.push_back(std::make_unique<Task>(*model_, asks[i], sampling, watch_of(i)));
+  }
+  SessionOptions options = SessionFor(sampling, model_->denoiser->info());
+  options.threads = threads_;
+  const std::unique_ptr<DenoiserSession> shared = model_->denoiser->NewSession(options);
+  RunTogether(*shared, tasks.size(),
+              [&](std::size_t i, DenoiserSession& session) { answers[i] = tasks[i]->Run(session); });
+  return answers;
+}
+
+}  // namespace punt

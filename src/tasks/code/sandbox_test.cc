@@ -49,8 +49,9 @@ class SandboxTest : public testing::Test {
 bool IsRunning(const std::string& marker) {
   for (const auto& entry : fs::directory_iterator("/proc")) {
     std::ifstream file(entry.path() / "cmdline", std::ios::binary);
-    const std::string line((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    if (line.find(marker) != std::string::npos) return true;
+    std::ostringstream line;
+    line << file.rdbuf();  // of a process that ends just now nothing can be read: no text, and no exception
+    if (line.str().find(marker) != std::string::npos) return true;
   }
   return false;
 }

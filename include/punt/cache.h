@@ -1,18 +1,20 @@
-// Caches: what forward passes take over from earlier ones instead of computing it again. All but `none` are
-// approximations, and change results: positions that are not computed again do not see what was revealed since.
+// Caches: what forward passes reuse from earlier ones instead of computing it again. All but `none` are approximations
+// and change results: positions that are not computed again do not see what was revealed since.
 //
 //   none      every pass computes every position
 //   step      base passes compute every position
-//   settled   base passes compute masks and what was committed since, and everything every `refresh` steps
-//   prefix    base passes compute from the current window on, and everything when a window is entered (Fast-dLLM's
-//             prefix cache)
-//   dual      base passes compute the current window, and everything when one is entered (its dual cache)
+//   settled   base passes compute masks and what was committed since the last one
+//   prefix    base passes compute the current window and everything after it (Fast-dLLM's prefix cache)
+//   dual      base passes compute the current window only (Fast-dLLM's dual cache)
 //
-// With all but `none`, test passes compute what they reveal, and besides that only what is read (tests=read), or all
-// masks of the window (tests=masked). The former is the least that can be computed, and misses what anchors do to tests
-// by way of other masks; the latter reuses settled positions only.
+// With `settled`, `prefix` and `dual`, a base pass computes every position again after `refresh` steps; with the latter
+// two also whenever a window is entered.
 //
-// Exact toy models compute everything always.
+// With all but `none`, a test pass computes the positions it reveals and, besides them, either those that are read
+// (tests=read) or all masks of the window (tests=masked). The former is the least that can be computed, and misses what
+// anchors do to tests by way of other masks; the latter reuses filled positions only.
+//
+// Exact toy models always compute everything.
 #pragma once
 
 #include <span>
@@ -28,7 +30,7 @@ enum class CacheKind { kNone, kStep, kSettled, kPrefix, kDual };
 
 struct CachePolicy {
   CacheKind kind = CacheKind::kNone;
-  int refresh = 0;              // a base pass computes everything after so many steps at the latest; 0: no limit
+  int refresh = 0;              // steps after which a base pass computes everything again; 0: no limit
   bool tests_all_masks = true;  // what test passes compute, see above
 
   bool is_on() const { return kind != CacheKind::kNone; }
@@ -48,7 +50,7 @@ std::span<const CacheRow> CacheRows();
 /// From a spec such as "settled:refresh=8". Throws Error listing what is valid.
 CachePolicy ParseCachePolicy(std::string_view spec);
 
-/// The spec of a policy, all defaults written out.
+/// The spec of a policy, with all defaults written out.
 std::string Name(const CachePolicy& policy);
 
 }  // namespace punt

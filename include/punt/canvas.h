@@ -1,5 +1,5 @@
-// The canvas: tokens of one sequence, which of them are to be generated, and the history that planners
-// may look at. Planners are stateless; what a method has to remember about a position is remembered here.
+// The canvas: the tokens of one sequence, which of them are to be generated, and the history that planners
+// may look at. Planners are stateless; what a method must remember about a position is kept here.
 #pragma once
 
 #include <span>
@@ -15,22 +15,23 @@ struct Prediction {
   double prob = 0;
 };
 
-/// History of one position. Positions of the prompt keep the defaults.
+/// The history of one position. Positions of the prompt keep the defaults.
 struct PositionHistory {
-  int commit_step = -1;          // step of the last commit, -1 if masked or prompt
+  int commit_step = -1;          // step of the last commit; -1 if masked or prompt
   double commit_confidence = 0;  // confidence and probability of the token at that commit
   double commit_prob = 0;
-  // Of the last steps, newest last, this one's included; only as many as the planner asks for.
+  // One entry per step, newest last, the current step included; only as many as the planner asks for. All but the
+  // predictions are cleared when the position is masked again.
   std::vector<double> divergences;      // KL(p_now || p_prev)
   std::vector<double> drifts;           // JS(p_now, p_prev)
-  std::vector<Prediction> predictions;  // what the row said; stays when the position is masked again
+  std::vector<Prediction> predictions;  // what the row said
 };
 
 /// Not thread-safe; copying is cheap enough for tests and enumeration.
 class Canvas {
  public:
-  /// Every mask token in `tokens` is a position to generate; all others are prompt and never change.
-  /// Throws Error when a token lies outside 0..vocab_size-1 or the canvas is empty.
+  /// Every mask token in `tokens` marks a position to generate; all others are prompt and never change.
+  /// Throws Error when a token lies outside 0..vocab_size-1 or `tokens` is empty.
   Canvas(std::vector<Token> tokens, Token mask_token, int vocab_size);
 
   std::span<const Token> tokens() const { return tokens_; }
@@ -55,13 +56,13 @@ class Canvas {
     double prob = 0;
   };
 
-  /// The position must be masked and the token must not be the mask: std::logic_error otherwise.
+  /// The position must be masked, and the token in the vocabulary and not the mask: std::logic_error otherwise.
   void Commit(const CommitRecord& record);
 
   /// The position must be generated and not masked: std::logic_error otherwise.
   void Remask(Position position);
 
-  /// Append to the position's history, keeping the newest `keep`.
+  /// These append to the position's history and keep its newest `keep` entries; keep > 0.
   void RecordDivergence(Position position, double divergence, int keep);
   void RecordDrift(Position position, double drift, int keep);
   void RecordPrediction(Position position, const Prediction& prediction, int keep);

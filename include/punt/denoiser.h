@@ -1,18 +1,18 @@
-// The denoiser: what planners, samplers and the generation loop know of a model, and all they know.
+// The denoiser: all that planners, samplers and the generation loop know of a model.
 //
 //   Denoiser          immutable, shared by any number of threads
 //   DenoiserSession   mutable state (caches, scratch, counters), used by one caller at a time
 //   Pass              what one forward pass of one sequence left behind in its session
 //
 // A caller runs passes (Forward), then reads rows of them: proposals, divergences between two passes, or
-// dense log-probabilities. Reading is separate from running because a row's output head is the expensive
-// part of a large vocabulary: a session runs it only for rows that are read, and reduces each row where it
-// lies, so that no [R x V] table crosses this interface. (With V = 126k and 1,024 rows that table weighs
-// 500 MB.) LogProbs, which does return the table, is the naive twin of the other two.
+// dense log-probabilities. Reading is separate from running because with a large vocabulary the output head is
+// expensive: a session runs it only for rows that are read, and reduces each row in place, so that no [R x V]
+// table crosses this interface. (With V = 126k and 1,024 rows that table takes 500 MB.) LogProbs, which does
+// return the table, is the naive twin of the other two.
 //
 // Row i of a pass over canvas x is log p_i(. | x): normalised, untempered, with the mask token and banned
-// tokens at -infinity, and with any shift of the architecture already applied. For a position that is
-// not masked the row is the model's prediction there; exact models give p_i(. | all other tokens of x).
+// tokens at -infinity, and with any shift of the architecture already applied. At a position that is not
+// masked the row is what the model predicts there; exact models give p_i(. | all other tokens of x).
 #pragma once
 
 #include <cstdint>
@@ -34,14 +34,14 @@ struct DenoiserInfo {
   std::vector<Token> eos_tokens;  // may be empty
   int max_length = 0;             // longest canvas
   std::string default_score = "margin";
-  // What the planners that look inside a model need. A planner that needs what a denoiser lacks is
-  // refused by name before the first step.
+  // For planners that look inside a model. A run whose planner needs what the denoiser lacks is refused
+  // before the first step.
   bool has_attention_maps = false;
   bool has_shadow_rows = false;
   bool has_influence = false;
 };
 
-/// What a pass is for. Only changes how it is counted: NFE is reported for both kinds apart.
+/// What a pass is for. This changes only how it is counted: NFE is reported for each kind.
 enum class PassKind { kBase, kTest };
 
 class Pass {
@@ -54,9 +54,9 @@ class Pass {
   std::span<const Token> canvas() const { return canvas_; }
   /// Positions whose shadow rows can be read, as rows L, L + 1, ...
   std::span<const Position> shadows() const { return shadows_; }
-  /// Rows that can be named: L and the shadows.
+  /// Valid row numbers lie below this: L rows and the shadows.
   std::size_t row_count() const { return canvas_.size() + shadows_.size(); }
-  /// Rows that were computed for it.
+  /// Rows that the pass computed.
   std::int64_t row_passes() const { return row_passes_; }
 
  protected:
@@ -65,7 +65,7 @@ class Pass {
         shadows_(shadows.begin(), shadows.end()),
         row_passes_(static_cast<std::int64_t>(row_count())) {}
 
-  /// Where it is not a whole pass.
+  /// For a pass that computed fewer, or more, than row_count().
   void SetRowPasses(std::int64_t rows) { row_passes_ = rows; }
 
  private:
@@ -74,13 +74,13 @@ class Pass {
   std::int64_t row_passes_;
 };
 
-/// Passes are handed out shared and belong to the session that made them: they must not be read through
-/// another session, and must not outlive theirs.
+/// A pass belongs to the session that made it: it must not be read through another session, and must not
+/// outlive its own.
 using PassRef = std::shared_ptr<const Pass>;
 
-/// Layers of a network, named by their share of its depth, which means the same in networks of any size: of n layers,
+/// Layers of a network, given as a share of its depth, which means the same in networks of any size: of n layers,
 /// numbered from 0, those from floor(begin n) to ceil(end n) - 1, at least one. {0, 1}: all; {0.7, 1}: the last three
-/// tenths; {1, 1}: the last alone.
+/// tenths; {1, 1}: the last one only. 0 <= begin <= end <= 1.
 struct LayerRange {
   double begin = 0;
   double end = 1;
@@ -95,17 +95,18 @@ struct Query {
   PassKind kind = PassKind::kBase;
   const Pass* base = nullptr;  // optional: a pass over the same canvas with fewer positions revealed,
                                // from which a session may reuse whatever it can account for
-  // Positions to be looked at as if their own token were hidden from the row that predicts them, and from it
-  // alone: extra rows L, L + 1, ... in this order. Needs has_shadow_rows.
+  // Positions to predict as if their own token were hidden from the row that predicts them, and from that row
+  // only: extra rows L, L + 1, ... in this order. Needs has_shadow_rows.
   std::span<const Position> shadows = {};
-  // The ranges for which the pass can answer Attention; needs has_attention_maps. Only their layers cost anything.
+  // The ranges for which Attention can be read from the pass; only their layers cost anything. Needs
+  // has_attention_maps.
   std::span<const LayerRange> attention = {};
 
-  // Caches. A pass that keeps its states can be named in `states` of later ones over canvases of that length. There the
-  // positions of `stale` are not computed again but seen as they were, ignorant of what was revealed since: an
-  // approximation. Rows that are asked and positions with another token are computed in any case. A query with both
-  // takes the states over, and the earlier pass has none any more. A pass without states, a query with shadows or
-  // attention, and exact models compute everything.
+  // Caches. A pass that keeps its states can be named in `states` of later queries over canvases of the same length.
+  // There the positions in `stale` are not computed again but used as they were, unaware of what was revealed since: an
+  // approximation. Rows that are asked for and positions whose token has changed are computed in any case. A query with
+  // both `keep_states` and `states` takes the states over, and the earlier pass no longer has any. Everything is
+  // computed when the earlier pass has no states, when a query has shadows or attention, and by exact models.
   bool keep_states = false;
   const Pass* states = nullptr;
   std::span<const Position> stale = {};
@@ -120,7 +121,7 @@ struct ProposalRequest {
   std::span<Proposal> out;
 };
 
-/// Reads D(base row, fresh row) at `rows`, a number per row, never NaN, never negative.
+/// Reads D(base row, fresh row) at `rows`: one number per row, never NaN, never negative.
 struct DivergenceRequest {
   const Pass* base = nullptr;
   const Pass* fresh = nullptr;
@@ -129,7 +130,7 @@ struct DivergenceRequest {
   std::span<double> out;
 };
 
-/// Reads dense rows, out is [R x V] row-major.
+/// Reads dense rows; out is [R x V], row-major.
 struct LogProbRequest {
   const Pass* pass = nullptr;
   std::span<const Position> rows;
@@ -144,8 +145,8 @@ struct TokenProbRequest {
   std::span<double> out;
 };
 
-/// Reads attention, out is [L x L]: the weight of each key (column) for each query (row), averaged over heads and
-/// over the layers of a range that the query named. Rows sum to 1 (less where shadows took part).
+/// Reads attention; out is [L x L]: the weight of each key (column) for each query (row), averaged over heads and
+/// over the layers of a range that the query named. Rows sum to 1 (to less if the query had shadows).
 struct AttentionRequest {
   const Pass* pass = nullptr;
   LayerRange layers = {};
@@ -154,26 +155,27 @@ struct AttentionRequest {
 
 /// Reads how far the rows of masked positions would move if one more of them were known. out is [L x L]: for the
 /// positions i and j of two of the proposals, KL(row j || row j with the token of i revealed, and nothing else) in
-/// nats, at row i and column j. All other entries are 0. Exact models compute it; networks predict it from the pass
-/// alone, by a head trained for them (model/influence_head.h), so no pass is run for it and none is counted.
+/// nats, at row i and column j. All other entries are 0. Exact models compute it; for networks, a head trained for them
+/// (model/influence_head.h) predicts it from this pass. No further pass is run or counted.
 struct InfluenceRequest {
   const Pass* pass = nullptr;
-  std::span<const Proposal> proposals;  // what was read from the pass, at masked positions, no repeats
+  std::span<const Proposal> proposals;  // read from this pass, at masked positions, no repeats
   std::span<float> out;
 };
 
-/// Honest cost. NFE = base_passes + test_passes: every forward pass of every sequence.
+/// The full cost. NFE = base_passes + test_passes: every forward pass of every sequence.
 struct Counters {
   std::int64_t base_passes = 0;
   std::int64_t test_passes = 0;
-  std::int64_t calls = 0;       // dependent calls: batches of passes that had to wait for one another
-  std::int64_t row_passes = 0;  // canvas rows that were computed; L per pass unless a cache saves some
+  std::int64_t calls = 0;       // dependent calls: batches of passes, each of which had to wait for the one before
+  std::int64_t row_passes = 0;  // canvas rows that were computed: row_count() per pass unless a cache saves some
   std::int64_t rows_read = 0;   // rows that went through the output head
 
   std::int64_t nfe() const { return base_passes + test_passes; }
 };
 
-/// Not thread-safe: one caller at a time. Sizes and tokens are checked; violations throw Error.
+/// Not thread-safe: one caller at a time. Tokens, rows and lengths outside their ranges throw Error, as does a request
+/// for what info() says the model lacks; null pointers and outputs of the wrong size throw std::logic_error.
 class DenoiserSession {
  public:
   virtual ~DenoiserSession() = default;
@@ -192,13 +194,13 @@ class DenoiserSession {
 
   const DenoiserInfo& info() const { return info_; }
   const Counters& counters() const { return counters_; }
-  /// Forward passes that one query takes: 1, or 2 under guidance.
+  /// Forward passes per query: 1, or 2 under guidance.
   int passes_per_query() const { return PassesPerQuery(); }
 
  protected:
   explicit DenoiserSession(const DenoiserInfo& info) : info_(info) {}
 
-  /// As above, after checks. Everything is counted by the public functions.
+  /// As above, after the checks. The public functions do all the counting.
   virtual std::vector<PassRef> DoForward(std::span<const Query> queries) = 0;
   virtual void DoPropose(std::span<const ProposalRequest> requests) = 0;
   virtual void DoDiverge(std::span<const DivergenceRequest> requests) = 0;
@@ -222,8 +224,8 @@ struct SessionOptions {
   std::vector<Position> prompt;    // the positions to mask for u
   bool freeze_mask_ratio = false;  // test passes keep the mask ratio of their base (models with token dropout)
   // Changes only speed and memory.
-  int threads = 1;                                       // of which no more are used than the process has processors
-  std::size_t logit_cache_bytes = std::size_t{1} << 30;  // logits of base rows that are kept for later divergences
+  int threads = 1;                                       // at most one per processor of the process is used
+  std::size_t logit_cache_bytes = std::size_t{1} << 30;  // for logits of base rows, kept for later divergences
 };
 
 class Denoiser {

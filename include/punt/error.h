@@ -1,7 +1,7 @@
 // What the library throws. Three classes of trouble are kept apart:
-//   bad input       (a file, a flag, a request)  -> Error with kBadInput; the message names the offending thing
-//   failed at work  (disk full, device lost)     -> Error with kFailed
-//   broken invariant (a bug of ours)             -> std::logic_error from Check (base/check.h)
+//   bad input         (a file, a flag, a request)  -> Error with kBadInput; the message names the offending thing
+//   a failure at work (disk full, device lost)     -> Error with kFailed
+//   a broken invariant (a bug, here or in a call)  -> std::logic_error from Check (base/check.h)
 // Expected outcomes (a limit reached, a cancellation) are return values.
 #pragma once
 

@@ -23,8 +23,8 @@ namespace punt {
 /// What to do with proposals of an end-of-sequence token.
 ///   kNone          nothing
 ///   kDeprioritise  their positions come last
-///   kForbid        they cannot be proposed (needs a session with these tokens banned: see BannedTokens)
-///   kAnneal        they count as improbable at first, less and less so (src/generate/eos_anneal.cc)
+///   kForbid        they cannot be proposed (needs a session that bans these tokens: see BannedTokens)
+///   kAnneal        they count as improbable at first, then less and less so (src/generate/eos_anneal.cc)
 enum class EosPolicy { kNone, kDeprioritise, kForbid, kAnneal };
 
 std::string_view Name(EosPolicy policy);
@@ -37,7 +37,7 @@ std::vector<Token> BannedTokens(EosPolicy policy, const DenoiserInfo& info);
 class Proposer {
  public:
   virtual ~Proposer() = default;
-  /// One proposal per row, confidence not set.
+  /// One proposal per row; confidence is not set.
   virtual std::vector<Proposal> Propose(DenoiserSession& session, const PassRef& pass, std::span<const Position> rows,
                                         const StreamKey& key) const = 0;
 };
@@ -51,13 +51,13 @@ struct Recipe {
   std::shared_ptr<const Score> score;
   std::shared_ptr<const Proposer> proposer;
   EosPolicy eos = EosPolicy::kNone;
-  int window = 0;     // semi-autoregressive blocks of so many generated positions, left to right; 0: one block
-  CachePolicy cache;  // what forward passes take over from earlier ones
+  int window = 0;     // generated positions per semi-autoregressive block, filled left to right; 0: one block
+  CachePolicy cache;  // what forward passes reuse from earlier ones
   std::uint64_t seed = 0;
   std::uint64_t sample = 0;
   std::int64_t max_steps = 0;  // 0: no limit
   std::int64_t max_nfe = 0;    // 0: no limit; never exceeded, not even within a step
-  // Asked with the canvas before every step; true ends the run (StopReason::kStopString). Empty: nobody is asked.
+  // Called with the canvas before every step; true ends the run (StopReason::kStopString). May be empty.
   std::function<bool(std::span<const Token> canvas)> has_ended = {};
 };
 
@@ -66,11 +66,11 @@ Recipe MakeRecipe(std::string_view planner, std::string_view score, const Propos
                   const DenoiserInfo& info);
 
 struct GenerateResult {
-  std::vector<Token> tokens;  // the whole canvas. After an early stop on EOS what was masked behind it is EOS;
-                              // after a limit or a cancellation masks remain
+  std::vector<Token> tokens;  // the whole canvas. After an early stop on EOS, masks after it are replaced by EOS;
+                              // after a stop string, a limit or a cancellation masks remain
   StopReason stop = StopReason::kFull;
   int steps = 0;
-  int committed = 0;  // generated positions that hold a token a planner committed
+  int committed = 0;  // generated positions that hold a token the planner committed
   Counters counters;  // what this run cost
   double seconds = 0;
 
@@ -80,24 +80,24 @@ struct GenerateResult {
   }
 };
 
-/// Optional company of a run.
+/// What may accompany a run: who watches it, what cancels it, and names for its trace.
 struct Company {
   Observer* observer = nullptr;
   const std::atomic<bool>* cancel = nullptr;  // checked before every forward pass
-  std::string model_name = {};                // for the trace header, as are the next two
+  std::string model_name = {};                // only for the trace header, as are all that follow
   std::string planner_spec = {};
   std::string score_spec = {};
   ProposalOptions proposal = {};
 };
 
-/// Generates one sequence. Throws Error when the recipe does not fit: a window larger than the number of
-/// positions to generate, a canvas longer than the model takes, a planner whose needs the denoiser cannot
-/// meet. A canvas without masks is returned as it is, at no cost.
+/// Generates one sequence. Throws Error when the recipe does not fit: a window that is negative or larger than
+/// the number of positions to generate, a canvas longer than the model takes, a planner whose needs the
+/// denoiser cannot meet. A canvas without masks is returned as it is, at no cost.
 GenerateResult Generate(DenoiserSession& session, Canvas canvas, const Recipe& recipe, const Company& company = {});
 
 /// Generates several sequences whose forward passes run together in batches: sequence i has sample number
-/// recipe.sample + i, and its result is the one that Generate alone would give. Companies are per
-/// sequence (empty, or one each); observers are called from different threads.
+/// recipe.sample + i, and its result is the one that Generate alone would give. `companies` is empty or has one
+/// entry per sequence; observers are called from different threads.
 std::vector<GenerateResult> GenerateBatch(const Denoiser& denoiser, const SessionOptions& session_options,
                                           std::span<const Canvas> canvases, const Recipe& recipe,
                                           std::span<const Company> companies = {});

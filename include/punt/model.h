@@ -14,7 +14,7 @@
 
 namespace punt {
 
-/// A denoiser with the texts of its tokens. `name` is the full specification that opens it again.
+/// A denoiser with the texts of its tokens. `name` opens it again.
 struct Model {
   std::string name;
   std::string architecture = {};  // GGUF's general.architecture; empty for toys
@@ -22,29 +22,30 @@ struct Model {
   std::shared_ptr<const Tokenizer> tokenizer;
   bool has_chat_template = false;
   bool is_toy = false;
-  std::vector<std::string> warnings;  // what a user should know of the files, a line each
+  std::vector<std::string> warnings;  // what a user should know about the files, one line each
 };
 
-/// Toy models ignore it.
+/// Toy models ignore these.
 struct ModelOptions {
-  // Changes results by rounding. How the CPU multiplies weights: "exact" as the file's types say, "int8" with all
-  // weights rounded to 8 bits, "ggml" with ggml's own kernels, or "auto"; see docs/performance.md.
+  // Changes results, by rounding: how the CPU multiplies weights. "exact" keeps the precision of the file's types,
+  // "float" does not round floats at all, "int8" rounds all weights to 8 bits, "ggml" uses ggml's own kernels, and
+  // "auto" is "exact". See docs/performance.md.
   std::string compute = "auto";
-  // Changes what planners that ask for influence do. The head that predicts it (model/influence_head.h); empty:
-  // NAME.influence.gguf beside NAME.gguf, if it is there.
+  // Changes what planners that ask for influence do: the file of the head that predicts it (model/influence_head.h).
+  // Empty: NAME.influence.gguf beside NAME.gguf, if it is there.
   std::string influence = {};
-  // Changes only speed; but without the faster layout ggml's kernels compute, which round as "ggml" does.
+  // Changes speed. On a GPU, and without the faster layout, ggml's kernels compute, which round as "ggml" does.
   std::string device = "auto";  // see `punt list devices`
-  int gpu_layers = -1;          // layers, from the last, on a GPU device; -1: all
+  int gpu_layers = -1;          // layers on a GPU device, counted from the last; -1: all
   bool repack = true;           // copy weights into a faster layout where there is one; false: only map them
-  // Told what share of the weights has been read, ever more, up to 1; by one thread at a time, not always the same.
-  // False ends it: OpenModel throws Error (kFailed).
+  // Called with the share of the weights that has been read, rising to 1; by one thread at a time, not always the same.
+  // Returning false cancels: OpenModel then throws Error (kFailed).
   std::function<bool(double share)> on_progress = {};
 };
 
-/// Opens a model: the path of a GGUF file or of a Hugging Face folder, or an exact toy model
-/// "toy:KIND,key=value,...", for example "toy:markov,length=32,vocab=8,seed=1,coupling=0.9,permute=true".
-/// Throws Error naming what is wrong with which file.
+/// Opens a model: the path of a GGUF file or of a Hugging Face folder, the name of a bundled model ("stories"), or an
+/// exact toy model "toy:KIND,key=value,...", for example
+/// "toy:markov,length=32,vocab=8,seed=1,coupling=0.9,permute=true". Throws Error naming the file and what is wrong.
 Model OpenModel(std::string_view name, const ModelOptions& options = {});
 
 /// One kind of exact toy model.

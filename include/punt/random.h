@@ -11,7 +11,7 @@
 
 namespace punt {
 
-/// Keeps the streams of different users at the same place apart.
+/// Separates the streams of different users at the same position.
 enum class Purpose : std::uint64_t { kProposal = 1, kScore = 2, kPlan = 3, kToyModel = 4 };
 
 /// The finaliser of splitmix64: a bijection on 64 bits in which every input bit moves every output bit.
@@ -42,13 +42,13 @@ class RandomStream {
 
   std::uint64_t Next() { return Mix64(name_ + 0x9e3779b97f4a7c15u * ++count_); }
 
-  /// Uniform in the open interval (0, 1): logarithms of it are finite.
+  /// Uniform in the open interval (0, 1), so that its logarithm is finite.
   double Uniform() { return (static_cast<double>(Next() >> 11) + 0.5) * 0x1p-53; }
 
   /// Standard Gumbel: -ln(-ln u).
   double Gumbel();
 
-  /// Uniform in 0..n-1, n > 0.
+  /// Uniform in 0..n-1, up to a bias of n / 2^64; n > 0.
   std::uint64_t Below(std::uint64_t n) { return Next() % n; }
 
  private:
@@ -58,7 +58,7 @@ class RandomStream {
 
 /// Randomness per vocabulary entry, for Gumbel-max over a row. The leading 16 bits come from a hash that
 /// vectorises and that two tokens share, one half each, so that almost all tokens of a row can be ruled out
-/// with little work; the rest of the bits is made on demand.
+/// with little work; the remaining bits are made on demand.
 inline constexpr Token kTokenPairDistance = 64;
 
 constexpr std::uint32_t TokenPairHash(std::uint64_t stream_name, Token first_of_pair) {
@@ -82,7 +82,7 @@ constexpr std::uint32_t TokenHash(std::uint64_t stream_name, Token token) {
   return is_second ? hash >> 16 : hash & 0xffffu;
 }
 
-/// w in (0, 1), 53 bits whose upper 16 are TokenHash. Small w make large Gumbels, with full precision there.
+/// w in (0, 1), 53 bits whose upper 16 are TokenHash. A small w makes a large Gumbel, and has full precision.
 constexpr double TokenUniform(std::uint64_t stream_name, Token token) {
   const std::uint64_t more = Mix64(stream_name + 0x9e3779b97f4a7c15u * (static_cast<std::uint64_t>(token) + 1)) >> 27;
   const std::uint64_t bits = (static_cast<std::uint64_t>(TokenHash(stream_name, token)) << 37) | more;

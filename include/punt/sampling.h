@@ -1,12 +1,12 @@
 // How to sample, as one value: everything that decides a text besides what was asked for.
 //
 // One table describes its fields. The command line, HTTP requests, the settings of recorded runs and the configurations
-// of result folders are made from it, so a field that is added here is there at once:
+// of result folders are made from that table. To add a field:
 //
-//   1. a member of Sampling, with the default that changes nothing;
-//   2. a row in src/generate/sampling.cc, and there what the field does to a recipe.
+//   1. add a member to Sampling, with a default that changes nothing;
+//   2. add a row in src/generate/sampling.cc, and there what the field does to a recipe.
 //
-// A text is then asked for with punt/writer.h, or a canvas filled with MakeRecipe and Generate.
+// Texts are then made by punt/writer.h, or a canvas is filled with MakeRecipe and Generate.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct Sampling {
   std::string cache = "none";
   double guidance = 0;
   bool freeze_mask_ratio = false;
-  std::vector<std::string> stop;  // a text ends before the first of these; looked at by those who make texts
+  std::vector<std::string> stop;  // a text ends before the first of these; recipes leave it out
   std::int64_t max_steps = 0;
   std::int64_t max_nfe = 0;
   std::uint64_t seed = 0;
@@ -45,8 +45,8 @@ struct Sampling {
   friend bool operator==(const Sampling&, const Sampling&) = default;
 };
 
-/// Where a field stands in an HTTP request: beside the prompt, as other engines have it, in the object `diffusion`, in
-/// either, or nowhere, because requests that run together share what it changes.
+/// Where a field stands in an HTTP request: beside the prompt, as in other engines (kTop); in the object `diffusion`;
+/// in either; or nowhere, because requests that run together share what it changes.
 enum class ApiPlace { kTop, kDiffusion, kBoth, kNone };
 
 struct SamplingField {
@@ -57,43 +57,43 @@ struct SamplingField {
   std::string_view help;
   Member member;
   ApiPlace place = ApiPlace::kDiffusion;
-  double min = 0;  // of real and whole numbers, inclusive
+  double min = 0;  // of real and whole numbers; bounds are inclusive
   double max = 0;
-  double api_max = 0;              // of requests, which may ask for less; 0: max
-  bool is_above_min = false;       // min itself is none
-  std::string_view asked_as = {};  // in requests and, behind "--" and with dashes, on the command line; empty: key
+  double api_max = 0;              // the bound for requests, if it is lower; 0: max
+  bool is_above_min = false;       // min itself is not allowed
+  std::string_view asked_as = {};  // name in requests and, after "--" and with dashes, in commands; empty: key
 
-  std::int64_t whole_max() const;  // of 64 bits, which max rounds
+  std::int64_t whole_max() const;  // max as a 64-bit integer, which a double may round
   std::string_view name() const { return asked_as.empty() ? key : asked_as; }
 };
 
 std::span<const SamplingField> SamplingFields();
 
-/// As a configuration tells it; real numbers as short as they read back.
+/// The field's value as configurations write it; real numbers as the shortest decimals that read back the same.
 std::string TextOf(const Sampling& sampling, const SamplingField& field);
 
 /// Keys and values for the configuration of a result folder, in the order of the table: of the fields in `keys`, and of
-/// all others that differ from their defaults, so that folders from before a field was added go on.
+/// all others that differ from their defaults, so that folders from before a field was added can still be continued.
 std::vector<std::pair<std::string, std::string>> SamplingConfiguration(const Sampling& sampling,
                                                                        std::span<const std::string_view> keys);
 
-/// Throws Error naming the field: names that no registry has, numbers out of range, stop strings that are empty.
+/// Throws Error on unknown names, numbers out of range and empty stop strings.
 void Validate(const Sampling& sampling);
 
 ProposalOptions ProposalOf(const Sampling& sampling);
 
-/// Of sample 0. Throws Error as Validate does.
+/// For sample 0. Throws Error as Validate does, except that numbers are not checked against the table.
 Recipe MakeRecipe(const Sampling& sampling, const DenoiserInfo& info);
 
 /// The positions that hold no mask.
 std::vector<Position> GivenPositions(std::span<const Token> canvas, Token mask);
 
-/// What a session must know of how it will be used; the prompt of guidance (GivenPositions) and the threads are the
-/// caller's.
+/// What a session must know about how it will be used. The caller sets the prompt for guidance (GivenPositions) and the
+/// threads.
 SessionOptions SessionFor(const Sampling& sampling, const DenoiserInfo& info);
 
-/// For the header of a trace: the planner written out, the score that an empty one stands for. Observer and
-/// cancellation are the caller's.
+/// For the header of a trace: the planner's spec with its defaults, and the model's own score in place of an empty one.
+/// The caller sets observer and cancellation.
 Company CompanyFor(const Sampling& sampling, std::string_view model_name, const DenoiserInfo& info);
 
 }  // namespace punt

@@ -1,4 +1,4 @@
-// Confidence scores: how sure the model is of a position. All are "higher is more certain".
+// Confidence scores: how sure the model is of a position. For all of them, higher is more certain.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Specs: the one way in which planners, scores and toy models are named and configured, on the command
-// line, in HTTP requests and in result files:
+// Specs: the one way in which planners, scores, caches and toy models are named and configured, on the
+// command line, in HTTP requests and in result files:
 //
 //   punt                                       a name, everything at its default
 //   punt:epsilon=0.04,form=parallel            keys and values
@@ -43,8 +43,8 @@ struct Spec {
 /// Throws Error on an empty name, a key without a value, a key given twice, unbalanced parentheses.
 Spec ParseSpec(std::string_view text);
 
-/// Values checked against a table, defaults filled in. Asking for a key or kind that the table does not
-/// have is a bug and throws std::logic_error.
+/// Values checked against a table, with defaults filled in. Asking for a key that the table does not have, or
+/// for one of another kind, throws std::logic_error.
 class Params {
  public:
   /// `owner` is named in errors ("planner punt"). Throws Error listing the valid keys or values.

@@ -2,8 +2,8 @@
 // analysis and streaming; on disk they are JSON lines, one event per line, version 1:
 //
 //   {"event":"run","version":1,"model":...,"planner":...,"canvas":[...],...}
-//   {"event":"pieces","pieces":{"3":"d",...}}             texts of tokens, before their first use; with "control":[...]
-//                                                         where some of them are no text (BOS)
+//   {"event":"pieces","pieces":{"3":"d",...}}             texts of tokens, before their first use; "control":[...]
+//                                                         lists those that are not text (BOS)
 //   {"event":"step","step":0,"base":"forward","positions":[...],"tokens":[...],"confidence":[...]}
 //   {"event":"round","step":0,"level":0,"epsilon":0.04,"anchors":[...],"tests":[...],"divergences":[...],"kept":[...]}
 //   {"event":"commit","step":0,"positions":[...],"tokens":[...],"confidence":[...],"remasked":[...],"nfe":{...}}
@@ -45,13 +45,13 @@ struct RunEvent {
 /// Texts of tokens that later events use.
 struct PiecesEvent {
   std::map<Token, std::string> pieces;
-  std::vector<Token> control = {};  // those among them that are no text, ascending
+  std::vector<Token> control = {};  // those of them that are not text, ascending
 };
 
 /// A step begins: proposals of all masked positions of the scope, highest confidence first.
 struct StepEvent {
   int step = 0;
-  bool base_was_free = false;  // the base pass was one that had been run already
+  bool base_was_free = false;  // an earlier pass served as the base pass
   std::vector<Position> positions;
   std::vector<Token> tokens;
   std::vector<double> confidence;
@@ -87,7 +87,7 @@ struct EndEvent {
 
 using TraceEvent = std::variant<RunEvent, PiecesEvent, StepEvent, RoundEvent, CommitEvent, EndEvent>;
 
-/// Receives the events of one run in order, on the thread that generates.
+/// Receives the events of one run, in order, on the thread that generates.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -97,11 +97,11 @@ class Observer {
 /// One line, no newline.
 std::string ToJsonLine(const TraceEvent& event);
 
-/// Throws Error naming what is wrong: not JSON, unknown event or version, a missing or mistyped field,
+/// Throws Error naming what is wrong: not JSON, an unknown event or version, a missing or mistyped field,
 /// lists of different lengths, a number out of range.
 TraceEvent FromJsonLine(std::string_view line);
 
-/// Writes events as they come; flushes after each. Throws Error (failed) when the stream goes bad.
+/// Writes each event at once, and flushes. Throws Error (kFailed) when the stream fails.
 class TraceWriter : public Observer {
  public:
   explicit TraceWriter(std::ostream& out) : out_(out) {}
@@ -111,8 +111,8 @@ class TraceWriter : public Observer {
   std::ostream& out_;
 };
 
-/// Reads a whole trace. Errors carry `name` and the line number. A trace that stops in the middle of a
-/// run (no end event) is accepted: runs are written as they go, and may have been interrupted.
+/// Reads a whole trace. Errors name `name` and the line. A trace that stops in the middle of a run (no end
+/// event) is accepted: runs are written as they go, and may have been interrupted.
 std::vector<TraceEvent> ReadTrace(std::istream& in, std::string_view name);
 
 }  // namespace punt

@@ -13,7 +13,7 @@ using Token = std::int32_t;
 using Position = std::int32_t;
 
 /// Names the random numbers of one step of one sequence. Together with a position and a purpose it
-/// determines every draw, so results depend on nothing else: not on threads, batches or processes.
+/// determines every draw, so results do not depend on threads, batches or processes.
 struct StreamKey {
   std::uint64_t seed = 0;
   std::uint64_t sample = 0;

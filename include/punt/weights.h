@@ -11,9 +11,9 @@
 
 namespace punt {
 
-/// How far a conversion is, in bytes of the output.
+/// How far a conversion has come, in bytes of the output.
 struct ConvertProgress {
-  std::string_view tensor;  // the one that was written last
+  std::string_view tensor;  // the one last written to
   std::uint64_t done = 0;
   std::uint64_t total = 0;
 };
@@ -28,9 +28,9 @@ struct ConvertOptions {
   // Changes only speed, or nothing.
 
   int threads = 1;
-  /// Called from the thread that converts, after each piece that was written.
+  /// Called from the thread that converts, after each piece is written.
   std::function<void(const ConvertProgress&)> progress;
-  /// When it becomes true, the conversion ends soon, with nothing left behind.
+  /// When it becomes true, the conversion soon ends and leaves nothing behind.
   const std::atomic<bool>* cancel = nullptr;
 };
 
@@ -49,13 +49,13 @@ struct ConvertResult {
   std::uint64_t bytes_out = 0;  // of the file
   std::vector<TypeCount> types;
 
-  /// Matrices whose rows the blocks of the asked type do not divide, and which therefore have another type.
+  /// Matrices whose rows are not whole blocks of the requested type, and which therefore got another type.
   std::int64_t fallbacks = 0;
-  /// Weights that are NaN or infinite. f32, bf16 and unchanged tensors keep them, other types get 0 in their place.
+  /// Weights that are NaN or infinite. f32, bf16 and unchanged tensors keep them; in other types they become 0.
   std::int64_t not_finite = 0;
-  /// Weights beyond +-65504 that a type with 16-bit scales got as +-65504.
+  /// Weights beyond +-65504, the largest 16-bit float, that became +-65504: in all but f32, bf16 and unchanged tensors.
   std::int64_t clamped = 0;
-  std::string first_bad_tensor;  // with such weights; empty if there is none
+  std::string first_bad_tensor;  // the first tensor with such weights; empty if there are none
 };
 
 struct ConvertTypeRow {
@@ -69,8 +69,9 @@ std::vector<ConvertTypeRow> ConvertTypes();
 
 /// Reads `input` (a GGUF file, or a Hugging Face folder) and writes `output`, which appears whole or not at all.
 /// Memory: a few of the largest tensors. The bytes do not depend on the number of threads. Norms, biases, routers,
-/// position embeddings and everything with one dimension become f32. Throws Error: an unknown type, one that needs an
-/// importance matrix, an input that is no model, an output that is the input or cannot be written.
+/// embeddings of positions and token types and everything with one dimension become f32, whatever the type. Throws
+/// Error on an unknown type, one that needs an importance matrix, fewer than 1 thread, an input that is not a model,
+/// and an output that is the input, does not end in .gguf or cannot be written.
 ConvertResult ConvertModel(const std::filesystem::path& input, const std::filesystem::path& output,
                            const ConvertOptions& options = {});
 

@@ -1,10 +1,10 @@
-// From a question to a text: open a model once, ask it from as many threads as you like.
+// From a question to a text: open a model once, then ask it from any number of threads.
 //
 //   const punt::Writer writer = punt::Writer::Open("stories");
 //   const punt::Answer answer = writer.Write({.prompt = "Once upon a time"}, {.temperature = 0.7});
 //   std::cout << answer.text << " (" << answer.run.counters.nfe() << " passes)\n";
 //
-// What is asked for is an Ask, how it is sampled a Sampling (punt/sampling.h), who watches a Watch.
+// An Ask says what is wanted, a Sampling (punt/sampling.h) how it is sampled, and a Watch who follows along.
 #pragma once
 
 #include <cstdint>
@@ -33,23 +33,23 @@ struct Stretch {
   friend bool operator==(const Stretch&, const Stretch&) = default;
 };
 
-/// "ab[MASK:12]cd" -> "ab", 12 masks, "cd"; [MASK] is one mask. Throws Error when there is no hole, and on one that is
-/// misspelt, without end or with a bad count.
+/// "ab[MASK:12]cd" -> "ab", 12 masks, "cd"; [MASK] is one mask. Throws Error when there is no hole, or one that is
+/// misspelt, not closed or has a bad count.
 std::vector<Stretch> ParseHoles(std::string_view text);
 
-/// What is asked for. Prompt, tokens, chat and infill exclude each other.
+/// What is asked for. A prompt, a chat and an infill exclude each other; tokens take the place of the prompt.
 struct Ask {
-  std::string prompt;                                       // may be empty: the model begins by itself
-  std::optional<std::vector<Token>> tokens = std::nullopt;  // as they are, with nothing put before them
-  std::vector<ChatMessage> chat = {};                       // a conversation, in the model's template
-  std::vector<Stretch> infill = {};                         // the whole canvas; the holes have their lengths
-  std::optional<std::string> suffix = std::nullopt;         // what stands behind the text
-  std::optional<std::int64_t> length = std::nullopt;        // positions to generate; none: as many as is usual
+  std::string prompt;                                       // may be empty
+  std::optional<std::vector<Token>> tokens = std::nullopt;  // used as they are, with nothing put before them
+  std::vector<ChatMessage> chat = {};                       // a conversation, put into the model's template
+  std::vector<Stretch> infill = {};                         // the whole text with its holes; no suffix or length then
+  std::optional<std::string> suffix = std::nullopt;         // text that follows what is generated
+  std::optional<std::int64_t> length = std::nullopt;        // positions to generate; unset: the model's usual number
   bool cut_to_fit = false;                                  // a length that does not fit is cut instead of refused
-  std::uint64_t sample = 0;                                 // another text for the same question
+  std::uint64_t sample = 0;                                 // another number, another text for the same question
 };
 
-/// Which part of an Ask an error is about.
+/// The part of an Ask that an error is about.
 enum class AskPart { kPrompt, kChat, kInfill, kSuffix };
 
 class AskError : public Error {
@@ -62,36 +62,38 @@ class AskError : public Error {
 };
 
 struct Answer {
-  std::string text;           // without what was asked; of an infill the whole text
+  std::string text;           // what was generated; for an infill the whole text
   std::string finish_reason;  // "stop": at an end of sequence or a stop string; "length": at the last position, or cut
                               // short by a limit or a cancellation (run.stop says which)
-  int tokens = 0;             // of the text
+  int tokens = 0;             // number of tokens in the text
   GenerateResult run;         // the canvas, and what it cost
 };
 
-/// Company of one answer. Everything is called on the thread that asks.
+/// Follows one answer. Write calls it on the caller's thread, WriteBatch on threads of its own.
 struct Watch {
-  std::function<void(std::string_view more)> on_text = {};  // text that can no longer change, from left to right
-  Observer* observer = nullptr;                             // every event
-  std::stop_token stop = {};                                // looked at before every pass
+  std::function<void(std::string_view more)> on_text = {};  // text that can no longer change, from left to right; all
+                                                            // of it at the end if the planner may take tokens back
+  Observer* observer = nullptr;                             // receives every event
+  std::stop_token stop = {};                                // checked before every pass
 };
 
-/// Immutable and shared: copies are cheap and refer to the same model, and calls do not disturb each other.
+/// Immutable and shared: copies are cheap and refer to the same model, and calls do not affect each other.
 class Writer {
  public:
-  /// `threads` per answer; 0: all processors that can be used. Throws Error.
+  /// `threads` work on each call; 0: all processors that this process may use (one for toy models).
   explicit Writer(Model model, int threads = 0);
 
-  /// OpenModel, and a writer of it.
+  /// A writer for OpenModel(model, options). Throws Error as that does.
   static Writer Open(std::string_view model, const ModelOptions& options = {}, int threads = 0);
 
   const Model& model() const { return *model_; }
 
-  /// Throws AskError on what the model cannot take, Error on a sampling that it cannot follow.
+  /// Throws AskError when the model cannot take what is asked, and Error when it cannot be sampled that way.
   Answer Write(const Ask& ask, const Sampling& sampling = {}, const Watch& watch = {}) const;
 
-  /// Several at once, their forward passes in batches: each answer is the one that Write alone would give. Watches:
-  /// none, or one for each; they are called from different threads. Guidance runs them one after another.
+  /// Several at once, with their forward passes in batches: each answer is the one that Write alone would give.
+  /// `watches` is empty or has one entry per ask; they are called from different threads. Under guidance the asks run
+  /// one after another, on the caller's thread.
   std::vector<Answer> WriteBatch(std::span<const Ask> asks, const Sampling& sampling = {},
                                  std::span<const Watch> watches = {}) const;
 

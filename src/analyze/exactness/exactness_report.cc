@@ -74,7 +74,7 @@ std::string LawWords(const std::vector<ExactnessRow>& rows) {
   return fmt::format(
       "Each cell is the total variation between the law of the output and the joint, mean over random models of the "
       "family, and in parentheses the mean NFE. The largest value over all models is\n\n"
-      "- {} for one token at a time in an order that does not look at the values drawn (`left-to-right`, `random`, "
+      "- {} for one token at a time in an order that does not depend on the values drawn (`left-to-right`, `random`, "
       "`top-k:k=1` by margin), on every family;\n"
       "- {} for PUNT with epsilon -> 0 by margin where independence is structural (product, chain, tree);\n"
       "- on tables and mixtures, with epsilon -> 0: {} for the iterative form, {} for the recursive one, {} for the "
@@ -89,22 +89,22 @@ on which tokens separate the two, not on their values. The verdicts are then the
 committed is chosen without looking at the values, and the values in it are independent given the context.
 
 **Why values can bias it.** PUNT tests *contextual* independence: at the sampled values only. In a peaked mixture a
-token that all components share says nothing about the component, another value at the same position settles it, so the
-verdict on a token depends on the values of its anchors. That alone is harmless. If the committed set R is a function of
-the values in it, then R and y^R come up with probability p(y^R | x) (the tests say that the product of the marginals is
+token that all components share says nothing about the component, while another value at the same position settles it, so
+the verdict on a token depends on the values of its anchors. That alone is harmless. If the committed set R is a function of
+the values in it, then R and y^R occur with probability p(y^R | x) (the tests say that the product of the marginals is
 the joint there), the rest is drawn given y^R, and every sequence is produced by exactly one R: the law is the joint. The
 bias comes from anchors that are rejected themselves. A token is accepted because it did not react to an anchor's value;
 in another round the anchor is found to depend on something, is rejected, and is drawn again. The value that let the other
 token pass is gone, but it has selected what is committed. All three forms do this: iterative rounds use survivors
 that later rounds may drop, the recursive form tests against a half that has not been pruned yet, the parallel form
 against anchors of which most are rejected. On flat tables and mixtures every value says something about every position,
-no test passes as epsilon -> 0, and PUNT samples one by one: exact, at the cost of its tests.
+no test passes as epsilon -> 0, and PUNT samples tokens one by one: exact, at the cost of its tests.
 
 **Why `token-prob` biases even one-by-one sampling.** The position that is committed is then chosen by the probability of
 the value that was drawn there. A proposal that is not committed is drawn again in the next step, so probable values are
 kept and improbable ones get another chance to turn into probable ones. The same holds for every rule that looks at
 p(y): `threshold`, `factor`, `klass`, `p2`. Margin and entropy are properties of the row, not of the draw, and
-do no such harm.
+do not have this effect.
 
 )";
 
@@ -145,13 +145,13 @@ std::string ExactnessMarkdown(const ExactnessOptions& options, const ExactnessRe
 
   std::string out = fmt::format(
       "# Exactness\n\nHow far the output of every planner is from the truth, on models whose truth is known. Made by "
-      "`{}`; every number and every comparison below is computed by it.\n\n"
+      "`{}`, which computes every number and every comparison below.\n\n"
       "## The law of the output, by enumeration\n\n",
       command);
   out += LawWords(law) + LawTable(law) + "\n" + kLawExplanation;
   out +=
-      "### Every other planner\n\nThe same for one setting of each, at a few steps: what committing several tokens at "
-      "once costs when nothing is tested.\n\n" +
+      "### Every other planner\n\nThe same for one setting of each, with few steps: what it costs to commit several "
+      "tokens at once without tests.\n\n" +
       LawTable(RowsOf(jobs, results, kOtherLawSection)) + "\n";
   out += EpsilonSection(jobs, results);
   out += TradeOffSection(options, results);

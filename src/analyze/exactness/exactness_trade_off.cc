@@ -1,8 +1,8 @@
 // The part of the exactness report that weighs error against cost.
 //
-// A comparison of two planners needs the same budget on both sides, but their costs come out as they come out. So for
-// every budget the best configuration that stays within it on average stands for its planner: what a user with that
-// budget would choose. PUNT is compared with everything that has no PUNT inside.
+// A comparison of two planners needs the same budget on both sides, but a planner's cost cannot be set. So for every
+// budget a planner is represented by its best configuration that stays within it on average: what a user with that
+// budget would choose. PUNT is compared with everything that does not contain PUNT.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -103,15 +103,14 @@ std::string TooTypicalWords(const std::vector<TradeOffSetting>& settings,
   return fmt::format(
       "The error compares distributions at the moment of drawing. It cannot see a planner that looks at the values "
       "drawn and keeps the probable ones: such a planner commits near-certain tokens, whose error is small, and its "
-      "sequences are not samples of the model. *Surprise* sees that: the mean of -ln p(x_i | all others) of the "
-      "finished "
-      "sequence, in nats per token. Exact sampling has a fixed mean; less is too typical, more does not fit "
+      "sequences are not samples of the model. *Surprise* shows that: the mean of -ln p(x_i | all others) of the "
+      "finished sequence, in nats per token. Exact sampling has a fixed mean; less is too typical, more does not fit "
       "together. Configurations with less than half the surprise of exact samples are marked † and left out of "
       "the comparison of errors; here they are from {}.\n\n",
       families.empty() ? "no planner" : fmt::format("{}", fmt::join(families, ", ")));
 }
 
-/// The best of those that the comparison leaves out, so that nobody has to search the table for it.
+/// The best of those that the comparison leaves out, so that readers need not search the table for it.
 std::string BestTooTypical(const std::vector<ExactnessRow>& rows, int length) {
   const ExactnessRow* best =
       BestWithin(rows, "nfe", length / 4.0, [&](const ExactnessRow& row) { return IsTooTypical(row, rows); });
@@ -131,12 +130,12 @@ std::string TradeOffTable(const std::vector<ExactnessRow>& rows) {
 }
 
 constexpr const char* kTradeOffIntroduction =
-    R"(Chains and trees of the length of a real generation, 8 tokens, coupling 0.9 unless named (nine times in ten a token is a fixed
-function of its parent's), with the dependency order equal to the position order and randomly permuted. Per configuration:
-NFE (all forward passes), dependent calls (batches that wait for one another), steps, and the total
+    R"(Chains and trees as long as a real generation, with 8 values per position and coupling 0.9 unless stated (nine times in ten a
+token is a fixed function of its parent's), with dependencies in position order and randomly permuted. Per configuration:
+NFE (all forward passes), dependent calls (batches, each of which waits for the one before), steps, and the total
 parallel-sampling error, the sum over committed tokens of KL(p(. | x, y before it in the step) ‖ p(. | x)), in nats per
 sequence, exact. KL(q‖p) is the same sum in the other direction. Means over {} models, one sample each. Sampling
-one token at a time has error 0 and NFE = L. Scores are margin unless named.
+one token at a time has error 0 and NFE = L. The score is margin unless stated.
 
 ![Error against NFE](exactness.svg)
 
@@ -145,20 +144,20 @@ one token at a time has error 0 and NFE = L. Scores are margin unless named.
 constexpr const char* kGeometryWords =
     R"(
 In position order, `dilated` and `halton` know a chain's geometry for free: neighbours depend on each other, they keep
-committed positions apart, and they spend no test. When the chain is permuted the same planners commit what amounts to
-random subsets, as `random` does. PUNT cannot tell the two cases apart and does not need to: it measures. What it pays is
-about log2 L passes in every step. Below that price, spreading positions blindly is all there is, and it is good; from
-L passes on there is nothing left to win, because one by one is exact.
+committed positions apart, and they spend no tests. When the chain is permuted the same planners commit what amounts to
+random subsets, as `random` does. PUNT cannot distinguish the two cases and does not need to: it measures. The price is
+about log2 L passes in every step. With a smaller budget one can only spread positions blindly, and that works well; from
+L passes on there is nothing left to gain, because one token at a time is exact.
 
 )";
 
 constexpr const char* kFormWords =
     R"(
-The recursive form runs a sequence of its own for every node of a level, so it needs about as many dependent calls as
+The recursive form runs a separate pass for every node of a level, so it needs about as many dependent calls as
 the iterative form but many more passes. The parallel form needs two calls per step, but its anchors are half of
-everything that is masked, most of which is rejected in the same step: hardly any row stays unmoved by so much, so on
-these models few tokens pass. A test against anchors that are rejected also says less about what is committed: an
-anchor that goes away can have shielded a token from one that stays (independence stability does not hold exactly).
+everything that is masked, most of which is rejected in the same step: that much moves almost every row, so on
+these models few tokens pass. A test against anchors that are rejected also says less about what is committed: a
+rejected anchor may have shielded a token from one that stays (independence stability does not hold exactly).
 )";
 
 /// What one configuration cost and achieved, as part of a sentence.
@@ -189,9 +188,8 @@ std::string VariantWords(const std::vector<TradeOffSetting>& settings,
   }
   return out +
          "\nMargin ranks positions next to revealed ones first. On a chain these depend on their masked neighbours, so "
-         "many are rejected and a random order needs fewer passes. What order is best is a property of the model; with "
-         "a "
-         "network, confidence also keeps away from rows that are wrong, which exact models do not have.\n";
+         "many are rejected and a random order needs fewer passes. Which order is best depends on the model; with a "
+         "network, confidence also avoids rows that are wrong, which exact models do not have.\n";
 }
 
 }  // namespace

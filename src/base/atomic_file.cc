@@ -17,14 +17,14 @@ namespace {
   throw Error(ErrorCode::kFailed, fmt::format("cannot write {}: {}", path.string(), std::strerror(error)));
 }
 
-/// After open has failed. A full disk is not the fault of whoever chose the name.
+/// After open has failed. A full disk is not the fault of the caller that chose the name.
 [[noreturn]] void FailToOpen(const fs::path& path) {
   const int error = errno;
   if (error == ENOSPC || error == EDQUOT) FailToWrite(path, error);
   BadInput("cannot write {}: {}", path.string(), std::strerror(error));
 }
 
-/// The error number; 0: all is written.
+/// The error number; 0: everything is written.
 int WriteAll(int descriptor, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
@@ -61,7 +61,7 @@ AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
 AtomicFile::~AtomicFile() {
   if (descriptor_ < 0) return;
   ::close(descriptor_);
-  std::error_code ignored;  // nobody is left to tell
+  std::error_code ignored;  // there is no one to report it to
   if (!partial_.empty()) fs::remove(partial_, ignored);
 }
 
@@ -104,7 +104,7 @@ void AppendLine(const fs::path& path, std::string_view line) {
   const off_t before = ::lseek(descriptor, 0, SEEK_END);
   const std::string text = std::string(line) + "\n";
   const int error = WriteAll(descriptor, std::as_bytes(std::span(text)));
-  // Should this fail as well, half a line stays: readers of such files expect that of a crash.
+  // If this fails too, half a line stays: readers of such files must expect that anyway, after a crash.
   if (error != 0 && ::ftruncate(descriptor, before) != 0) errno = 0;
   ::close(descriptor);
   if (error != 0) FailToWrite(path, error);

@@ -1,4 +1,4 @@
-// Files and lines that are there whole or not at all.
+// Files and lines that are written whole or not at all.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 namespace punt {
 
 /// Writes to a temporary file beside `path`; Commit flushes it to the disk and renames it. Without Commit nothing
-/// of it is left. What is no regular file (a device, a pipe) is written to as it is. Used by one thread. Trouble throws
-/// Error (kFailed; kBadInput when `path` cannot be opened) that names the file and the system's reason.
+/// of it is left. What is not a regular file (a device, a pipe) is written to directly. Used by one thread. Failures
+/// throw Error (kFailed; kBadInput when `path` cannot be opened) naming the file and the system's reason.
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path path);
@@ -36,8 +36,8 @@ class AtomicFile {
 /// Replaces a file: readers see the old text or the new, never a part. Throws as AtomicFile does.
 void WriteFileAtomically(const std::filesystem::path& path, std::string_view text);
 
-/// Appends `line` and a line feed to a file that nobody else writes to; it is made if there is none. A line that does
-/// not fit on the disk leaves the file as it was. Throws as AtomicFile does.
+/// Appends `line` and a line feed to a file that no one else writes to, and creates it if there is none. A line that
+/// does not fit on the disk leaves the file as it was. Throws as AtomicFile does.
 void AppendLine(const std::filesystem::path& path, std::string_view line);
 
 }  // namespace punt

@@ -1,4 +1,4 @@
-// Broken invariants: bugs of ours, not the user's. The check stays on in release builds.
+// Broken invariants: our bugs, not the user's mistakes. The check stays on in release builds.
 #pragma once
 
 #include <fmt/core.h>

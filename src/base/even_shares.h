@@ -1,4 +1,4 @@
-// Sharing work out among threads that meet only at its end.
+// Dividing work among threads that meet only at its end.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,9 @@
 
 namespace punt {
 
-/// Which items each of `parts` gets, of about the same cost in all: the most expensive first, each to who has least.
-/// Empty when there are fewer items than parts, or one part would have more than `uneven` times its even share.
+/// Which items each of `parts` gets, so that all parts cost about the same: the most expensive item goes first, each to
+/// the part that has the least. Empty when there are fewer items than parts, or one part would have more than `uneven`
+/// times its even share.
 inline std::vector<std::vector<std::size_t>> EvenShares(std::span<const std::int64_t> costs, std::size_t parts,
                                                         double uneven) {
   if (costs.size() < parts) return {};

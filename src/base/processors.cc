@@ -37,7 +37,7 @@ struct Hierarchy {
   std::string group;  // of this process
 };
 
-/// The group of a process by the lines of /proc/self/cgroup, "NUMBER:CONTROLLERS:PATH"; version 2 has no controllers.
+/// The group of a process, from /proc/self/cgroup: lines "NUMBER:CONTROLLERS:PATH"; version 2 has no controllers.
 std::optional<std::string> GroupOf(const fs::path& root, bool is_version_2) {
   std::ifstream file(root / "proc/self/cgroup");
   for (std::string line; std::getline(file, line);) {
@@ -68,7 +68,7 @@ std::vector<Hierarchy> Hierarchies(const fs::path& root) {
   return all;
 }
 
-/// The first whole number of a file, or the two numbers of cpu.max; nothing where there is "max", or anything else.
+/// The first whole number of a file, or the two numbers of cpu.max; nothing if it says "max", or anything else.
 std::optional<std::vector<std::int64_t>> Numbers(const fs::path& path, std::size_t count) {
   std::ifstream file(path);
   std::vector<std::int64_t> numbers(count);
@@ -96,7 +96,7 @@ int LimitOf(const fs::path& folder, bool is_version_2) {
 }
 
 /// The group below the mounted folder. A container that sees its own part of the hierarchy may have the group named
-/// from the machine's top, or from its own: what does not lie below the folder's group is taken to begin there.
+/// from the machine's top, or from its own: a group that does not lie below the folder's is taken to begin there.
 fs::path BelowMount(const Hierarchy& hierarchy) {
   const fs::path group = fs::path(hierarchy.group).lexically_normal();
   const fs::path below = group.lexically_relative(fs::path(hierarchy.top).lexically_normal());

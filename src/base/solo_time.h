@@ -1,10 +1,10 @@
 // When the caller of a team of threads works alone for a while.
 //
 // On a busy machine a helper that is preempted in the middle of a portion keeps the caller waiting until the scheduler
-// lets it run again: milliseconds, for loops of a tenth of that. Sharing then costs more than it brings, and goes on
-// doing so while the other program runs. So a wait that no portion explains sends the caller off alone, for several
-// times what was lost; each further one doubles that, up to a fifth of a second, which makes what trying again costs a
-// few percent. Once the team has worked for as long without such a wait, all is forgotten: a single hiccup of an idle
+// lets it run again: milliseconds, for loops of a tenth of that. Sharing then costs more than it gains, for as long as
+// the other program runs. So after a wait that no portion explains the caller works alone, for several times as long as
+// it lost; each further wait doubles that time, up to a fifth of a second, so that trying again costs only a few
+// percent. Once the team has worked for as long without such a wait, all is forgotten: a single hiccup of an idle
 // machine costs little more than itself.
 #pragma once
 
@@ -18,7 +18,7 @@ class SoloTime {
   using Nanoseconds = std::chrono::nanoseconds;  // times count from any fixed moment
 
   static constexpr Nanoseconds kLeastStall = std::chrono::microseconds(300);
-  static constexpr int kPortions = 3;  // a wait of so many portions is a stall
+  static constexpr int kPortions = 3;  // a wait of at least this many portions is a stall
   static constexpr int kFirstFactor = 4;
   static constexpr Nanoseconds kLongest = std::chrono::milliseconds(200);
 
@@ -36,7 +36,7 @@ class SoloTime {
 
  private:
   Nanoseconds until_ = Nanoseconds::min();
-  Nanoseconds length_ = Nanoseconds(0);  // of the last time alone; 0: forgotten
+  Nanoseconds length_ = Nanoseconds(0);  // how long it last worked alone; 0: forgotten
 };
 
 }  // namespace punt

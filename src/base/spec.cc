@@ -71,7 +71,7 @@ void CheckValue(std::string_view text, const ParamRow& row, std::string_view own
       BadInput("{}: {} must be one of {}, got '{}'{}", owner, row.key, fmt::join(row.choices, ", "), text,
                DidYouMean(text, row.choices));
     case ParamKind::kSpec:
-      return;  // checked by whoever makes the nested thing
+      return;  // checked when the nested thing is made
   }
 }
 

@@ -8,7 +8,7 @@
 namespace punt {
 namespace {
 
-constexpr std::size_t kLongest = 64;       // nobody means a name by a longer text
+constexpr std::size_t kLongest = 64;       // a longer text is not meant as a name
 constexpr std::size_t kShortestStart = 3;  // letters that may stand for a longer name
 
 std::string Lower(std::string_view text) {

@@ -1,4 +1,4 @@
-// What somebody who mistyped a name may have meant.
+// What a mistyped name may have meant.
 #pragma once
 
 #include <span>
@@ -12,11 +12,11 @@ namespace punt {
 /// letter touched twice. Bytes, not characters: names are ASCII. Time and memory are the product of the lengths.
 int EditDistance(std::string_view a, std::string_view b);
 
-/// The name that is nearest to what was typed, the first of equals; empty when none is near enough (a third of its
-/// letters, at least one) and none begins with what was typed. Case does not count.
+/// The name that is nearest to what was typed, the first of equals; empty when no name is near enough (within a third
+/// of its letters, at least one) or begins with what was typed. Case does not count.
 std::string_view Nearest(std::string_view typed, std::span<const std::string_view> names);
 
-/// " (did you mean NAME?)", or nothing. Goes between what is unknown and what is valid.
+/// " (did you mean NAME?)", or nothing. Goes between the unknown name and the list of valid ones.
 std::string DidYouMean(std::string_view typed, std::span<const std::string_view> names);
 
 }  // namespace punt

@@ -8,7 +8,7 @@
 namespace punt {
 namespace {
 
-// How finely loops are cut: a thread that was disturbed does less, and nobody waits long at the end.
+// How finely loops are cut: a thread that is disturbed does less, and no one waits long at the end.
 constexpr std::size_t kPortionsPerThread = 8;
 // How often a waiting thread looks again before it sleeps: some 20 microseconds, about what falling asleep and being
 // woken cost.
@@ -17,7 +17,7 @@ constexpr int kLooks = 600;
 constexpr std::uint64_t kNextLoop = std::uint64_t{1} << 32;
 constexpr std::uint32_t Left(std::uint64_t ticket) { return static_cast<std::uint32_t>(ticket); }
 
-/// Tells the core that this is a loop that waits.
+/// Hints to the core that this is a waiting loop.
 inline void Pause() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -87,7 +87,7 @@ void ThreadPool::Share(std::size_t begun) {
   solo_.EndShared(now, now - worked, (worked - start) / own);
 }
 
-/// False when there is none to take.
+/// False when there is no portion to take.
 bool ThreadPool::RunPortion(int worker) {
   std::uint64_t ticket = ticket_.load(std::memory_order_acquire);
   do {
@@ -127,8 +127,8 @@ void ThreadPool::Help(int worker) {
   }
 }
 
-// Either the sleeper sees the work that is there, or who brings it sees the sleeper: both write first, then read, in
-// the one order of all such operations.
+// Either the sleeper sees the new work, or the thread that brings it sees the sleeper: both write first, then read, in
+// the single order of all such operations.
 void ThreadPool::SleepUntilWork() {
   const std::uint32_t calls = calls_.load();
   ++sleepers_;

@@ -1,4 +1,4 @@
-// A text without the space around it.
+// A text without the white space around it.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@ namespace punt {
 
 inline constexpr std::string_view kWhiteSpace = " \t\n\r\f\v";
 
-/// What is left of `text` without those of `space` at either end.
+/// `text` without the characters of `space` at either end.
 constexpr std::string_view Trim(std::string_view text, std::string_view space = kWhiteSpace) {
   const std::size_t begin = text.find_first_not_of(space);
   if (begin == std::string_view::npos) return {};

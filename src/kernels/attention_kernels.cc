@@ -36,7 +36,7 @@ struct Room {
   float* scores = nullptr;  // [192][128]
   float* sums = nullptr;    // [192][head_dim rounded up]
   float* most = nullptr;    // [192]: largest score so far
-  float* total = nullptr;   // [192]: sum of what the others are divided by
+  float* total = nullptr;   // [192]: sum of the exponentials, the divisor
 
   void Resize(std::int64_t dim) {
     if (dim == head_dim) return;
@@ -139,7 +139,7 @@ class Unit {
     }
   }
 
-  /// Scores of a row to the exponentials of their distance from the largest so far; what was summed before is rescaled.
+  /// Turns scores of a row into exponentials of their distance from the largest so far; earlier sums are rescaled.
   void Weigh(std::int64_t i, std::int64_t begin, std::int64_t keys) {
     const Floats d;
     float* scores = room_.scores + i * kBlockKeys;
@@ -160,7 +160,7 @@ class Unit {
     const auto shift = hn::Set(d, most);
     auto sum = hn::Zero(d);
     for (std::int64_t k = 0; k < all; k += kLanes) {
-      // Below -87 an exponential is no float any more.
+      // Below -87 an exponential is not a normal float any more.
       const auto distance = hn::Sub(hn::Load(d, scores + k), shift);
       const auto weight =
           hn::IfThenElseZero(hn::Ge(distance, hn::Set(d, -87.0f)), hn::Exp(d, hn::Max(distance, hn::Set(d, -87.0f))));

@@ -3,7 +3,7 @@
 // ggml's kernel takes dot products, one query and key at a time; on small models it costs half as much as all products
 // with weights. Here a few queries meet 16 keys at once in registers, then their probabilities 16 channels of the
 // values, as in linear_kernels.h. Keys come in blocks, with the running maximum and sum of each row (no table of
-// queries by keys exists). A row's result depends on its query, the keys, the values and the mask alone: not on the
+// queries by keys exists). A row's result depends only on its query, the keys, the values and the mask: not on the
 // queries that are computed with it, nor on threads.
 //
 // Tested by attention_kernels_test.cc against a naive twin.
@@ -17,7 +17,7 @@
 
 namespace punt {
 
-/// [head_dim] numbers of a token and head lie together; tokens and heads may be any number of floats apart.
+/// The [head_dim] numbers of a token and head are contiguous; tokens and heads may be any number of floats apart.
 struct AttentionRows {
   const float* data = nullptr;
   std::int64_t token_stride = 0;
@@ -37,13 +37,13 @@ struct AttentionProblem {
   float* out = nullptr;  // [queries][heads][head_dim]
 };
 
-/// The work falls into so many units, which any threads can compute in any order.
+/// The number of units of work, which any threads can compute in any order.
 std::int64_t AttentionUnits(const AttentionProblem& problem);
 void ComputeAttention(const AttentionProblem& problem, std::int64_t unit);
 
-/// A node that attends, [head_dim, heads, queries, sequences]. q, k and v are f32 as ggml_flash_attn_ext takes them:
-/// [head_dim, tokens, heads, sequences]; the mask is f16 [keys, queries] for all heads and sequences, or null.
-/// `team` computes it, and must outlive the graph.
+/// A node that computes attention, [head_dim, heads, queries, sequences]. q, k and v are f32 as ggml_flash_attn_ext
+/// takes them: [head_dim, tokens, heads, sequences]; the mask is f16 [keys, queries] for all heads and sequences, or
+/// null. `team` computes it, and must outlive the graph.
 ggml_tensor* AttentionNode(ggml_context* context, ggml_tensor* q, ggml_tensor* k, ggml_tensor* v, ggml_tensor* mask,
                            ThreadPool& team);
 

@@ -21,7 +21,7 @@ namespace HWY_NAMESPACE {
 #include "kernels/float_tiles.inc"
 #include "kernels/linear_tiles.inc"
 
-// What is computed together: a stretch of so many rows, and sums of so many panels, stay in the second-level cache.
+// What is computed together: a stretch of this many rows, and sums of this many panels, stay in the second-level cache.
 constexpr std::int64_t kMostRows = 256;
 constexpr std::int64_t kMostPanels = kGroup;
 

@@ -7,19 +7,18 @@
 //   float   f32, f16 or bf16 weights, as in the file; activations in f32; one multiply-add per product.
 //   int8    8-bit weights, a scale for every 32 along the depth and each channel; activations in 16 bits, a scale for
 //           every 256 of a row. Sums of 32 products are exact (|sum| < 2^28), the rest is f32. Twice as many
-//           products per instruction as floats. 16 bits cost nothing over 8 here: without VNNI the 8-bit instruction
+//           products per instruction as floats. 16 bits cost no more than 8 here: without VNNI the 8-bit instruction
 //           either saturates or wants 7-bit operands, and needs a second one to widen its sums.
-//   int16   the same with 16-bit weights: as many bits (about 13 for weights that are alike) as leave sums of 32
+//   int16   the same with 16-bit weights: as many bits (about 13 for weights of similar size) as keep sums of 32
 //           products exact. For f16, at the speed of int8.
-//
-//   int4    4-bit weights, a scale and in K-quants a minimum for every 32; activations in 8 bits, a scale for every 32
-//   of a row. Such products are
-//           that small that 16 bits hold the sum of 16 of them, so an instruction adds twice as many as above.
+//   int4    4-bit weights, a scale and in K-quants a minimum for every 32; activations in 8 bits, a scale for every
+//           32 of a row. The products are so small that 16 bits hold the sum of 16 of them, so an instruction adds
+//           twice as many as above.
 //
 // All walk the depth in stretches of 256, whose operands stay in the first- and second-level caches: weights of a
 // panel of 16 channels meet a stretch of all rows, then the next panel. The order of a sum depends on the depth alone.
-// A row's result is therefore the same bits whichever rows are computed with it, and however channels are shared out
-// among threads. (That is why these exist: OpenBLAS does not keep it, see bench/linear_tool.cc.)
+// A row's result is therefore the same bits whichever rows are computed with it, and however channels are divided
+// among threads. (That is why these kernels exist: OpenBLAS does not ensure it, see bench/linear_tool.cc.)
 //
 // Tested by linear_kernels_test.cc against naive twins.
 #pragma once
@@ -42,7 +41,7 @@ inline constexpr std::int64_t kBlock = 32;     // of the depth, weights that sha
 /// A block of 16-bit weights has magnitudes that add up to no more than this, so that 32 products with 16-bit numbers
 /// stay below 2^31.
 inline constexpr double kInt16Magnitudes = 65000;
-/// Their scales are that small that f16 would round them away.
+/// Their scales are so small that f16 would round them away.
 inline constexpr float kInt16ScaleFactor = 4096;
 
 enum class PackedForm { kF32, kF16, kBf16, kInt16, kInt8, kInt4, kInt4Min };
@@ -53,19 +52,23 @@ enum class RowsForm { kFloat, kInt16, kInt8 };
 /// A matrix [channels x depth] in panels, zeros where the last one is not full. Immutable once packed. As large as the
 /// same weights in a file of f32, f16, bf16, q8_0 or q4_0.
 ///
-/// Floats lie as [group][stretch][panel of the group][depth of the stretch][16], in the order in which products read
-/// them: memory fetches ahead what comes next. 16- and 8-bit weights as [...][depth / 2][16][2], 4-bit ones, 8 added,
-/// as
-/// [...][depth / 8][16][4] bytes, of which the low halves come first along the depth and the high halves 4 later. Their
-/// scales as [...][blocks][16] f16, those of 16-bit weights times kInt16ScaleFactor; the depth is rounded up to blocks.
-/// kInt4Min has 4-bit weights as they are, from 0 to 15, and what is subtracted of each, scaled, laid out as the
-/// scales.
+/// Weights are stored in the order in which products read them, so that memory is fetched ahead:
+///
+///   floats            [group][stretch][panel of the group][depth of the stretch][16]
+///   16 and 8 bits     [group][stretch][panel of the group][depth of the stretch / 2][16][2]
+///   4 bits            [group][stretch][panel of the group][depth of the stretch / 8][16][4] bytes, whose low halves
+///                     come first along the depth and whose high halves come 4 later; kInt4 with 8 added to each
+///                     weight, kInt4Min as they are, from 0 to 15
+///   scales, minima    [group][stretch][panel of the group][blocks][16] f16; scales of 16-bit weights are multiplied by
+///                     kInt16ScaleFactor. A minimum is what is subtracted from each scaled weight of a block
+///
+/// With blocks the depth is rounded up to whole ones.
 class PackedMatrix {
  public:
   PackedMatrix(PackedForm form, std::int64_t depth, std::int64_t channels);
 
-  /// Fills one panel from the matrix as it lies in a file: `rows` is the first byte of channel 0. Any type goes into
-  /// kInt8 and kInt16, see PackedExactly; the other forms take their own type only, kInt4 q4_0, kInt4Min q4_K.
+  /// Fills one panel from the matrix as it is in a file: `rows` is the first byte of channel 0. kInt8 and kInt16 take
+  /// any type, see PackedExactly; the other forms take only their own, kInt4 q4_0 and kInt4Min q4_K.
   /// Different panels can be filled at once.
   void Pack(std::int64_t panel, ggml_type type, const std::byte* rows);
 
@@ -82,26 +85,26 @@ class PackedMatrix {
   std::int64_t panels() const { return (channels_ + kPanel - 1) / kPanel; }
   std::int64_t stretches() const { return (depth_ + kStretch - 1) / kStretch; }
   std::int64_t blocks() const { return (depth_ + kBlock - 1) / kBlock; }
-  /// What is stored of the depth.
+  /// The depth that is stored.
   std::int64_t padded_depth() const { return has_blocks() ? blocks() * kBlock : depth_; }
   std::size_t bytes() const { return bytes_; }
 
-  /// Weights of a panel from a multiple of kStretch on, and how many bytes so much depth takes.
+  /// Weights of a panel from `begin` on, a multiple of kStretch; and the bytes that `depth` of a panel takes.
   const std::uint8_t* Weights(std::int64_t panel, std::int64_t begin) const {
     return values_.get() + DepthBytes(DepthBefore(panel, begin));
   }
   std::size_t DepthBytes(std::int64_t depth) const;
-  /// Scales of a panel from a multiple of kStretch on, [blocks][16]; only where there are blocks.
+  /// Scales of a panel from `begin` on, a multiple of kStretch, [blocks][16]; only if has_blocks().
   const ggml_fp16_t* Scales(std::int64_t panel, std::int64_t begin) const {
     return scales_.get() + DepthBefore(panel, begin) / kBlock * kPanel;
   }
-  /// The same of minima; only where there are any.
+  /// The same for minima; only if has_minima().
   const ggml_fp16_t* Minima(std::int64_t panel, std::int64_t begin) const {
     return minima_.get() + DepthBefore(panel, begin) / kBlock * kPanel;
   }
 
  private:
-  /// What lies before a panel's stretch, in units of a panel's depth.
+  /// What is stored before a panel's stretch, in units of a panel's depth.
   std::int64_t DepthBefore(std::int64_t panel, std::int64_t begin) const {
     const std::int64_t first = panel / kGroup * kGroup;
     const std::int64_t in_group = std::min(kGroup, panels() - first);
@@ -122,20 +125,20 @@ class PackedMatrix {
 };
 
 /// Whether a block of 8-bit integers and a scale hold this type without loss: q8_0, q4_0, q5_0. Other types are rounded
-/// as q8_0 does: to the block's largest magnitude / 127, that as f16. kInt16 rounds to the sum of magnitudes / 65000.
+/// as for q8_0, in steps of the block's largest magnitude / 127, rounded to f16. kInt16 rounds in steps of the sum of a
+/// block's magnitudes / 65000.
 bool PackedExactly(ggml_type type);
-/// Whether weights of this type are kept as they are in four bits, but for the scales of q4_K, which are products and
-/// rounded to f16: q4_0, q4_K.
+/// Whether weights of this type are kept as they are in four bits: q4_0, q4_K. Only the scales of q4_K, which are
+/// products, are rounded to f16.
 bool PackedInNibbles(ggml_type type);
 
-/// Activations as the kernels read them: stretch by stretch, a stretch's rows one after the other, zeros behind the
-/// end.
+/// Activations as the kernels read them: stretch by stretch, a stretch's rows one after another, with zeros after the
+/// end of the depth.
 ///
 ///   kFloat   [stretches][rows][256] f32
 ///   kInt16   [stretches][rows][256] i16, then their scales, [stretches][rows] f32
-///   kInt8    [stretches][rows][256] i8, then their scales, [stretches][rows][8] f32, then as many offsets: -8 times
-///   the
-///            sum of a block, scaled, since 4-bit weights have 8 added
+///   kInt8    [stretches][rows][256] i8, then their scales, [stretches][rows][8] f32, then what the 8 that is added to
+///            4-bit weights adds to a product: 8 times the sum of a block's integers, [stretches][rows][8] i32
 struct RowsShape {
   std::int64_t depth = 0;
   std::int64_t rows = 0;
@@ -155,18 +158,18 @@ struct RowsShape {
   }
 };
 
-/// Which rows a thread lays out, from a matrix whose rows are `stride` floats apart.
+/// The rows that a thread lays out, from a matrix whose rows are `stride` floats apart.
 struct RowsShare {
   const float* x = nullptr;
   std::int64_t stride = 0;
   std::int64_t first = 0;
   std::int64_t last = 0;
 };
-/// Integers are rounded to the nearest of 65,535 steps across a stretch, or of 255 across a block. One with a NaN or an
-/// infinity gives NaN; one whose largest magnitude is below 1e-30 counts as zero.
+/// kInt16 rounds to the nearest of 65,535 steps across a stretch, kInt8 to the nearest of 255 across a block. A stretch
+/// or block with a NaN or an infinity gives NaN; one whose largest magnitude is below 1e-30 counts as zero.
 void LayOutRows(RowsForm form, const RowsShape& shape, const RowsShare& share, std::byte* laid_out);
 
-/// Which panels, and which rows of them, a thread computes: `y` is the whole result, [rows x channels].
+/// The panels, and their rows, that a thread computes: `y` is the whole result, [rows x channels].
 struct PanelShare {
   std::int64_t first = 0;
   std::int64_t last = 0;

@@ -42,7 +42,7 @@ Block ReadQ4_0(const std::byte* bytes) {
   return block;
 }
 
-/// As q4_0, with the fifth bits of all weights in a word of their own.
+/// Like q4_0, with the fifth bits of all weights in a separate word.
 Block ReadQ5_0(const std::byte* bytes) {
   Block block{.scale = ReadHalf(bytes)};
   std::uint32_t fifth = 0;
@@ -83,7 +83,7 @@ Block Round(std::span<const float> weights) {
   if (!is_finite || largest / 127 > 65504) return {.scale = ggml_fp32_to_fp16(std::nanf(""))};
   Block block{.scale = ggml_fp32_to_fp16(largest / 127)};
   const float scale = ggml_fp16_to_fp32(block.scale);
-  if (scale == 0) return {};  // below what f16 can tell from 0
+  if (scale == 0) return {};  // too small for f16
   for (std::size_t i = 0; i < weights.size(); ++i) {
     block.weights[i] = static_cast<std::int8_t>(std::clamp(std::lrint(weights[i] / scale), -127L, 127L));
   }
@@ -104,7 +104,7 @@ ggml_fp16_t HalfAtLeast(float value) {
 }
 
 WideBlock RoundWide(std::span<const float> weights) {
-  double sum = 0;  // also tells of damage
+  double sum = 0;  // also shows damage
   double largest = 0;
   for (float weight : weights) {
     const double magnitude = std::abs(static_cast<double>(weight));
@@ -136,8 +136,8 @@ NibbleBlock ReadCentred(const std::byte* row, std::int64_t block) {
   return nibbles;
 }
 
-/// q4_K: 8 blocks share two halves; scales and minima of 6 bits each in 12 bytes; then nibbles, the low ones of 32
-/// bytes are one block, the high ones the next.
+/// q4_K: 8 blocks share two halves; scales and minima of 6 bits each take 12 bytes; then come nibbles: the low ones of
+/// 32 bytes are one block, the high ones the next.
 NibbleBlock ReadQ4_K(const std::byte* row, std::int64_t block) {
   const std::byte* bytes = row + static_cast<std::size_t>(block / 8) * ggml_type_size(GGML_TYPE_Q4_K);
   const auto at = [&](std::int64_t i) { return std::to_integer<unsigned>(bytes[4 + i]); };
@@ -232,8 +232,8 @@ ggml_type TypeOf(PackedForm form) {
   }
 }
 
-/// Products run through all weights; with pages of 4 KiB they would wait for addresses as much as for numbers. No more
-/// than a request, before the memory is first touched.
+/// Products run through all weights; with pages of 4 KiB they would wait for addresses as much as for numbers. This is
+/// only a request, made before the memory is first touched.
 void PreferHugePages(std::uint8_t* begin, std::size_t size) {
   constexpr std::uintptr_t kPage = std::uintptr_t{2} << 20;
   const std::uintptr_t first = (reinterpret_cast<std::uintptr_t>(begin) + kPage - 1) / kPage * kPage;

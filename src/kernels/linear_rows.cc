@@ -19,7 +19,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Floats = hn::CappedTag<float, kPanel>;
 constexpr std::int64_t kLanes = hn::MaxLanes(Floats());
 
-/// Rounds so many numbers to as many steps to either side of 0; returns their common factor.
+/// Rounds `count` numbers to `steps` steps on either side of 0; returns their common factor.
 template <typename To>
 HWY_INLINE float Round(const float* x, std::int64_t count, float steps, To* rounded) {
   const Floats d;

@@ -21,7 +21,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// All of it at -infinity, which counts as a row of zeros.
+/// Whether all of it is -infinity, which counts as a row of zeros.
 template <typename T>
 bool IsFlat(std::span<const T> row, Token top_token) {
   return static_cast<double>(row[static_cast<std::size_t>(top_token)]) == -kInfinity;

@@ -1,5 +1,5 @@
 // Reductions of one row of the vocabulary: the inner loops of planning. Each reads its row once from
-// memory (blocks of it twice from cache), allocates nothing, and is vectorised for the machine at hand.
+// memory (blocks of it twice from cache), allocates nothing, and is vectorised for the machine it runs on.
 //
 // A row is V logits: any real numbers, or -infinity for tokens that cannot occur. Rows need not be
 // normalised. A row that is -infinity throughout counts as uniform over all V tokens.
@@ -15,7 +15,7 @@
 
 namespace punt {
 
-/// What one pass over a row finds out.
+/// What one pass over a row finds.
 struct RowStats {
   double log_sum_exp = 0;
   double entropy = 0;  // nats, of softmax(row)

@@ -18,7 +18,7 @@
 //
 // A token at -infinity in both rows contributes nothing. At -infinity in b alone it makes KL(a || b) infinite,
 // however small pa: in chunks that have such tokens kImpossible stands for -infinity in za - zb, and the largest
-// difference tells. The last bits may turn a 0 negative; that is clamped.
+// difference shows it. The last bits may turn a 0 negative; that is clamped.
 //
 // Cost: one read of both rows, about as fast as memory for the KLs. Tested by row_kernels_test.cc on every
 // instruction set that the machine has.

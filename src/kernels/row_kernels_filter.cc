@@ -1,8 +1,8 @@
 // Nucleus and top-k without sorting the vocabulary.
 //
 // Both filters keep a prefix of the tokens sorted by logit (higher first, ties by lower token): the nucleus keeps
-// rank r while the mass before r is at most top_p, top-k keeps the first k of those. So all that has to be found is
-// the last token kept. One pass sorts tokens into 1,024 buckets by their distance from the top, 16 to an octave of
+// rank r while the mass before r is at most top_p, top-k keeps the first k of those. So only the last token kept must
+// be found. One pass sorts tokens into 1,024 buckets by their distance from the top, 16 to an octave of
 // weight (what lies beyond 64 octaves shares the last one), adding up mass and count; a walk over the buckets finds
 // the one in which the prefix ends, and only its tokens are put in order: by halving with nth_element, which
 // stays linear even when all tokens share one bucket. A last pass drops everything after the cut. Logits and not
@@ -11,7 +11,7 @@
 // Sums taken in different orders differ in their last bits, and probabilities that are round numbers do land
 // exactly on top_p; a relative slack of kNucleusSlack makes "at most" mean the same for any order of summing.
 //
-// Min-p keeps what weighs at least so much, the best token's weight being 1: a bound on the logit, without a search.
+// Min-p keeps tokens of at least that weight, the best token's weight being 1: a bound on the logit, without a search.
 //
 // Cost: three passes over a row that lies in cache. Tested by row_kernels_test.cc against a full sort.
 #include <algorithm>
@@ -41,7 +41,7 @@ bool Before(const RowScratch::Candidate& a, const RowScratch::Candidate& b) {
 /// How much of the sorted order is still to be taken.
 struct Budget {
   double mass = 0;         // a token is kept while the mass before it is at most this
-  std::int64_t count = 0;  // and while so many tokens are left to take
+  std::int64_t count = 0;  // and at most this many tokens
 
   bool Takes(double mass_before, std::int64_t count_before) const {
     return mass_before <= mass && count_before < count;
@@ -49,7 +49,7 @@ struct Budget {
 };
 
 /// The last candidate within the budget; the first one always is. Each round puts the heavier half first and
-/// goes on in the half in which the prefix ends.
+/// continues in the half in which the prefix ends.
 RowScratch::Candidate LastWithin(std::span<RowScratch::Candidate> candidates, std::span<const double> weights,
                                  Budget budget) {
   while (candidates.size() > 1) {
@@ -106,7 +106,7 @@ double FilterRow(const RowFilter& filter, double total, RowScratch& scratch, std
   const bool has_nucleus = filter.top_p < 1;
   const bool has_top_k = filter.top_k > 0 && filter.top_k < vocab_size;
   if (!has_nucleus && !has_top_k && filter.min_p == 0) return total;
-  RowScratch::Candidate cut{-kInfinity, static_cast<Token>(vocab_size)};  // behind all others
+  RowScratch::Candidate cut{-kInfinity, static_cast<Token>(vocab_size)};  // after all others
   if (has_nucleus || has_top_k) {
     cut = FindCut(
         {has_nucleus ? filter.top_p * total * (1 + kNucleusSlack) : kInfinity, has_top_k ? filter.top_k : vocab_size},

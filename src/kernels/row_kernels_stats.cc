@@ -140,7 +140,7 @@ class StatsPass {
   std::size_t largest_chunk_ = 0;
 };
 
-/// Hashing has a longer way from token to result than the statistics, and takes less room on it.
+/// Hashing takes more steps from token to result than the statistics, and needs fewer registers.
 constexpr std::size_t kDrawUnroll = 8;
 
 using Df = hn::ScalableTag<float>;
@@ -180,7 +180,7 @@ HWY_INLINE void DrawChunk(const T* row, const float* rough, std::size_t begin, s
   const hn::RebindToUnsigned<Df> du;
   constexpr std::size_t kLanes = hn::MaxLanes(Df());
   constexpr std::size_t kVectors = std::min(kDrawUnroll, kPair / kLanes);
-  constexpr std::size_t kSpan = kVectors * kLanes;  // so many first tokens of pairs, and their seconds, at a time
+  constexpr std::size_t kSpan = kVectors * kLanes;  // first tokens of pairs, and their seconds, done at a time
   const auto low = static_cast<std::uint32_t>(draw.stream_name);
   const auto high = static_cast<std::uint32_t>(draw.stream_name >> 32);
   const Vu folded_high = hn::Set(du, high ^ (high >> 16));
@@ -280,7 +280,7 @@ RowStats Dispatch(std::span<const double> row, GumbelDraw* draw) {
   return HWY_DYNAMIC_DISPATCH(SummariseDouble)(row, draw);
 }
 
-/// Without bounds: rows that are -infinity throughout, and temperatures beyond reason.
+/// Without bounds: for rows that are -infinity throughout, and for absurd temperatures.
 template <typename T>
 void DrawPlainly(std::span<const T> row, bool flat, GumbelDraw& draw) {
   for (std::size_t v = 0; v < row.size(); ++v) {

@@ -19,8 +19,8 @@ struct TemperedRow {
 template <typename T>
 double TemperRow(const TemperedRow<T>& in, std::span<double> scaled, std::span<double> weights);
 
-/// Nucleus, top-k and min-p, each on the whole row, of what TemperRow left in `scaled` and scratch.weights: what is
-/// dropped becomes scaled = -infinity and weight = 0. Returns the weight that is left. O(V): no sort of the whole row.
+/// Nucleus, top-k and min-p, each on the whole row that TemperRow left in `scaled` and scratch.weights: dropped tokens
+/// get scaled = -infinity and weight = 0. Returns the weight that is left. O(V): no sort of the whole row.
 struct RowFilter {
   double top_p = 1;  // 1 switches off
   int top_k = 0;     // 0 switches off

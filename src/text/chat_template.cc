@@ -1,17 +1,17 @@
-// Templates come as Jinja programs. libllama does not run them: it recognises the family by its marks
-// (<|im_start|>, <|start_header_id|>, <role>...) and writes the conversation itself. What gets lost on that
-// way is put back here:
+// Templates are Jinja programs. libllama does not run them: it recognises the family by its marks
+// (<|im_start|>, <|start_header_id|>, <role>...) and writes the conversation itself. What is lost that way is put back
+// here:
 //
 // The system message that a ChatML template writes when the conversation has none. Qwen's and Dream's do
-// ("You are a helpful assistant."), and the models were trained with it. It stands in the template as a literal
-// between '<|im_start|>system\n' and '<|im_end|>', from where it is taken.
+// ("You are a helpful assistant."), and the models were trained with it. It is a literal in the template,
+// between '<|im_start|>system\n' and '<|im_end|>', and taken from there.
 //
-// Which words are whose. Special tokens that a message spells out must stay text, so messages never go through
-// libllama: stand-ins do, of a character that is none, and their places in the result are the messages'. White space
-// around a stand-in tells by its absence that the template strips messages.
+// Which words are the template's. Special tokens that a message spells out must stay text, so messages never go through
+// libllama: stand-ins do, made of a code point that is not a character, and their places in the result are those of the
+// messages. If white space around a stand-in is missing there, the template strips messages.
 //
-// BOS, which libllama leaves to the tokenizer. LLaDA's template, shaped like that of Llama 3, writes bos_token while
-// its tokenizer adds none; WritesBos tells, and the tokenizer sees to it that there is one, not two.
+// BOS, which libllama leaves to the tokenizer. LLaDA's template, like that of Llama 3, writes bos_token while
+// its tokenizer adds none; WritesBos says so, and the tokenizer ensures that there is one, not two.
 #include "text/chat_template.h"
 
 #include <fmt/format.h>
@@ -55,7 +55,7 @@ std::optional<std::string> DefaultSystemMessage(std::string_view chat_template) 
 
 constexpr std::string_view kSpaces = " \t\n\v\f\r";
 constexpr char kMargin = '\v';
-constexpr std::string_view kOpen = "\xf4\x8f\xbf\xbe";  // U+10FFFE, for ever no character
+constexpr std::string_view kOpen = "\xf4\x8f\xbf\xbe";  // U+10FFFE, which will never be a character
 
 void RequireMessage(const ChatMessage& message) {
   if ((message.role + message.content).find('\0') != std::string::npos) {

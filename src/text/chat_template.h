@@ -17,8 +17,8 @@ struct ChatPart {
 };
 
 /// The conversation as the Jinja text `chat_template` would write it, ready for the assistant's answer, without BOS.
-/// libllama recognises templates by their marks and writes them by code of its own; Error when it does not know this
-/// one, when there is no message, when a message holds a zero byte or a role is not made of letters.
+/// libllama recognises templates by their marks and writes conversations with its own code. Throws Error when it does
+/// not know this one, when there is no message, when a message holds a zero byte or a role is not made of letters.
 std::vector<ChatPart> ApplyChatTemplate(const std::string& chat_template, std::span<const ChatMessage> messages);
 
 /// Whether the template begins a conversation with BOS.

@@ -10,11 +10,11 @@
 
 namespace punt {
 
-/// The tokenizer of ESM's protein models. A sequence is letters: one token each, lower case read as upper case where
-/// the vocabulary has no lower, white space dropped (sequences are pasted in lines); any other is refused by name and
-/// place. Special tokens are found wherever they stand, if asked for. Hugging Face's EsmTokenizer, which this is
-/// otherwise, makes one <unk> of a whole stretch of letters that it does not know: a sequence of another length, and
-/// nobody is told. Decode writes the tokens one behind the other. Const; share freely.
+/// The tokenizer of ESM's protein models. A sequence is letters: one token each, lower case read as upper case if
+/// the vocabulary has no lower case, white space dropped (sequences are pasted in lines); any other character is
+/// refused by name and place. Special tokens are found anywhere, if asked for. In all else this follows Hugging Face's
+/// EsmTokenizer, which turns a whole stretch of unknown letters into one <unk>: a sequence of another length, without a
+/// warning. Decode joins the tokens. Const; share freely.
 class EsmTokenizer : public Tokenizer {
  public:
   /// Throws Error when a special token is missing.

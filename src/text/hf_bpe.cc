@@ -1,7 +1,7 @@
 // Byte-level BPE of a tokenizer.json as GGUF's "gpt2" vocabulary. GGUF does not hold the pattern that splits a text
-// into words before merging: it holds a name that libllama knows the pattern by. Llama.cpp's own converter finds the
+// into words before merging: it holds the name by which libllama knows the pattern. llama.cpp's own converter finds the
 // name by a hash over the tokens of a test text; here the pattern itself is looked up, so that a new model with a known
-// pattern needs no new row and one with a new pattern is refused by showing it.
+// pattern needs no new row, and the error for a new pattern shows it.
 #include <fmt/ranges.h>
 
 #include <array>
@@ -27,7 +27,7 @@ constexpr PatternRow kPatterns[] = {
      R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"},
 };
 constexpr const char* kGpt2 = "gpt-2";     // the pattern of ByteLevel itself
-constexpr const char* kSmollm = "smollm";  // digits apart, then that of ByteLevel
+constexpr const char* kSmollm = "smollm";  // splits digits first, then as ByteLevel
 
 [[noreturn]] void RefusePattern(const HfJson& pattern, const std::string& text) {
   std::vector<std::string> known;

@@ -1,6 +1,6 @@
 // Byte-level BPE as it was kept before tokenizer.json: vocab.json, merges.txt, and the added tokens in
-// tokenizer_config.json or added_tokens.json. Dream ships these. The pattern is code of the tokenizer's class there, so
-// the class decides it. The files are put together to what tokenizer.json would say, and read as that.
+// tokenizer_config.json or added_tokens.json. Dream ships these. There the pattern is in the code of the tokenizer's
+// class, so the class decides it. The files are combined into what tokenizer.json would say, and read as that.
 #include <sstream>
 
 #include "base/check.h"

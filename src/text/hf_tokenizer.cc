@@ -1,9 +1,9 @@
-// A Hugging Face folder spreads a tokenizer over several files, which may contradict each other. Who is believed:
+// A Hugging Face folder spreads a tokenizer over several files, which may contradict each other. What is believed:
 //   tokens, merges, patterns    tokenizer.json; without it vocab.json and merges.txt, or vocab.txt
 //   the mask token              config.json, which the model was trained by; then the tokenizer's; then a known name
 //   other special tokens        tokenizer_config.json, special_tokens_map.json, config.json, a known name
-//   what stands before a text   the post-processor of tokenizer.json; then add_bos_token of tokenizer_config.json
-//   size of the vocabulary      config.json, which may leave room behind the last token: unused entries fill it
+//   what comes before a text    the post-processor of tokenizer.json; then add_bos_token of tokenizer_config.json
+//   size of the vocabulary      config.json, which may leave room after the last token: unused entries fill it
 #include "text/hf_tokenizer.h"
 
 #include <array>
@@ -61,7 +61,7 @@ std::optional<Token> NumberedBy(const HfJson& config, const std::string& role, c
   if (field.IsArray() && field.Size() > 0) field = field.At(0);
   if (field.IsNull()) return std::nullopt;
   const std::int64_t id = field.Integer();
-  if (id == -1) return std::nullopt;  // some files' way to say none
+  if (id == -1) return std::nullopt;  // how some files say that there is none
   const auto size = static_cast<std::int64_t>(vocabulary.tokens.size());
   if (id < 0 || id >= size) field.Refuse(fmt::format("{} lies outside the vocabulary of {}", id, size));
   return static_cast<Token>(id);
@@ -81,7 +81,7 @@ std::optional<Token> FindSpecial(const SpecialRow& row, const HfFolder& folder, 
   return std::nullopt;
 }
 
-/// Room in the model for tokens that do not exist, and gaps between tokens, get names of their own.
+/// Unused room in the model and gaps between tokens get made-up names.
 void FillGaps(const HfJson& config, HfVocabulary& vocabulary) {
   const HfJson field = config["vocab_size"];
   if (!field.IsNull()) {
@@ -156,7 +156,7 @@ void WriteSpecials(const HfFolder& folder, const HfVocabulary& vocabulary, gguf_
     if (token) write(row.key, *token);
     if (std::string_view(row.role) == "bos") bos = token;
     if (std::string_view(row.role) == "eos") eos = token;
-    // libllama has one name for what stands first.
+    // libllama has one name for the first token.
     if (std::string_view(row.role) == "cls" && vocabulary.model == "bert" && token) write("bos_token_id", *token);
   }
   if (vocabulary.model != "gpt2") return;  // BERT and ESM always have both ends

@@ -5,7 +5,7 @@
 namespace punt {
 namespace {
 
-// Far above any vocabulary: an id beyond it is damage, and would cost memory for the gap below it.
+// Far above any vocabulary: a larger id means a damaged file, and the gap below it would cost memory.
 constexpr std::int64_t kMaxTokens = std::int64_t{1} << 22;
 
 /// The name of the first or last special token in the "single" form of a template.
@@ -38,7 +38,7 @@ void ReadPostProcessor(const HfJson& processor, HfVocabulary& vocabulary) {
     }
     vocabulary.prefix = processor["cls"].At(0).String();
     vocabulary.suffix = processor["sep"].At(0).String();
-  } else if (type != "ByteLevel") {  // that one only moves offsets
+  } else if (type != "ByteLevel") {  // which only moves offsets
     processor["type"].Refuse(fmt::format("'{}' is not supported", type));
   }
 }
@@ -77,7 +77,7 @@ void AddAddedTokens(const HfJson& tokenizer, HfVocabulary& vocabulary) {
     const std::string text = item["content"].String();
     const std::int64_t id = item["id"].Integer();
     const TokenKind kind = item["special"].BooleanOr(false) ? TokenKind::kControl : TokenKind::kUserDefined;
-    // Many are in the vocabulary as well.
+    // Many are already in the vocabulary.
     if (const auto known = vocabulary.Find(text); known && *known == id) {
       vocabulary.kinds[static_cast<std::size_t>(id)] = kind;
     } else {

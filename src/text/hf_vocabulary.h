@@ -15,7 +15,7 @@ namespace punt {
 
 struct HfVocabulary {
   std::string origin;               // the file with the tokens, for errors
-  std::string model;                // as tokenizer.ggml.model: gpt2, bert, esm
+  std::string model;                // for tokenizer.ggml.model: gpt2, bert, esm
   std::string pre;                  // gpt2: name of the pre-tokenizer
   std::vector<std::string> tokens;  // in their own spelling (##ing); an empty one is a gap
   std::vector<TokenKind> kinds;
@@ -44,8 +44,8 @@ HfVocabulary ReadHfWordPiece(const HfJson& tokenizer);
 /// Adds "added_tokens" to tokens that were read from "model.vocab".
 void AddAddedTokens(const HfJson& tokenizer, HfVocabulary& vocabulary);
 
-/// vocab.json, merges.txt and the added tokens of `folder`; `tokenizer_config` and, where that does not name the
-/// tokenizer's class, the model's type decide the pre-tokenizer. Errors name the folder and the field that
+/// vocab.json, merges.txt and the added tokens of `folder`; `tokenizer_config` or, if that does not name the
+/// tokenizer's class, the model's type decides the pre-tokenizer. Errors name the folder and the field that
 /// tokenizer.json would have.
 HfVocabulary ReadBpeFiles(const std::filesystem::path& folder, const HfJson& tokenizer_config,
                           std::string_view model_type);

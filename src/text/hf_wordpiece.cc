@@ -7,7 +7,7 @@
 namespace punt {
 namespace {
 
-/// One token per line; line ends of Windows are none of a token.
+/// One token per line; Windows line ends are not part of a token.
 void ReadLines(const std::filesystem::path& file, HfVocabulary& vocabulary) {
   vocabulary.origin = file.string();
   const std::string bytes = ReadWholeFile(file);
@@ -83,7 +83,7 @@ HfVocabulary ReadEsmVocab(const std::filesystem::path& file) {
   for (const std::string& text : vocabulary.tokens) {
     if (text.starts_with('<') && text.ends_with('>')) Mark(text.c_str(), TokenKind::kControl, vocabulary);
   }
-  MarkBertSpecials(vocabulary);  // other brackets may be letters, as atoms of a molecule are
+  MarkBertSpecials(vocabulary);  // other tokens in brackets may be letters, such as atoms of a molecule
   return vocabulary;
 }
 

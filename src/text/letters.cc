@@ -41,7 +41,7 @@ std::string LettersTokenizer::Decode(std::span<const Token> tokens) const {
 
 std::vector<Token> LettersTokenizer::Encode(std::string_view text, const EncodeOptions& options) const {
   std::vector<Token> tokens;
-  // A space before a hole is the hole's; there are no others.
+  // A space before a hole belongs to the hole; there are no other spaces.
   if (options.before_hole && text.ends_with(' ')) text.remove_suffix(1);
   if (options.behind_hole && text.starts_with(' ')) text.remove_prefix(1);
   while (!text.empty()) {
@@ -71,7 +71,7 @@ Token LettersTokenizer::Next(std::string_view& text) const {
     RefuseCharacter(text);
   }
   const std::string_view piece = text.substr(0, length);
-  // The number of the mask is not a text: only '_' is.
+  // The mask is written '_' only, not as its number.
   if (token < 0 || token >= vocab_size_ || (token == mask_token_ && first != '_')) {
     BadInput("'{}' lies outside the vocabulary of {} tokens", piece, vocab_size_ - 1);
   }

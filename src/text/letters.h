@@ -11,8 +11,8 @@
 namespace punt {
 
 /// Token 0..25 prints as a..z, 26..51 as A..Z, any other t as <t>; the mask token prints as '_', whatever its
-/// number. Encode takes exactly these forms, without spaces, the mask only as a special token; Decode and Piece throw
-/// Error on tokens outside the vocabulary.
+/// number. Encode accepts exactly these forms, without spaces, and the mask only as a special token; Decode and Piece
+/// throw Error on tokens outside the vocabulary.
 class LettersTokenizer : public Tokenizer {
  public:
   /// vocab_size counts the mask token.
@@ -24,7 +24,7 @@ class LettersTokenizer : public Tokenizer {
   std::string Piece(Token token) const override;
 
  private:
-  /// Takes one token off the front of text, which is not empty.
+  /// Removes one token from the front of `text`, which is not empty.
   Token Next(std::string_view& text) const;
 
   int vocab_size_;

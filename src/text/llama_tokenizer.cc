@@ -3,19 +3,19 @@
 //
 // What is done here and not by libllama:
 //
-// Special tokens in the text. Hugging Face takes the leftmost and of these the longest, libllama the longest anywhere
-// first and in time that grows with the square of their number: a canvas is full of them. Where they are to be text, no
-// token that is special comes out, even if merges lead there.
+// Special tokens in the text. Hugging Face takes the leftmost, and of these the longest; libllama takes the longest
+// anywhere first, in time that grows with the square of their number, and a canvas is full of them. Where they are to
+// be text, the result has no special tokens, even if merges lead to one.
 //
 // SentencePiece (sentencepiece.cc).
 //
 // Texts around holes. Within a word merges never span a boundary between tokens, so a word that is cut there keeps its
-// tokens on either side (sentencepiece.cc says why). But the patterns that split a text into words look ahead: white
-// space before a word leaves its last character to it, or to itself ("\n\n" before "a" is twice "\n" to GPT-2, at the
-// end of a text one token). So a text that ends in white space before a hole is split as if a word followed that takes
-// none of it. If its end is a space, the hole has it, begins with it, and the rest is split as at the end of a text.
-// Behind a hole the patterns begin anew, which is right unless the hole ends within a run of punctuation or digits that
-// goes on behind it. docs/models.md has the cases in full.
+// tokens on either side (sentencepiece.cc says why). But the patterns that split a text into words look ahead: the last
+// character of white space before a word goes to the word or stands alone ("\n\n" before "a" is two "\n" for GPT-2, but
+// one token at the end of a text). So a text that ends in white space before a hole is split as if a word followed that
+// takes none of it. If it ends in a space, that belongs to the hole, and the rest is split as at the end of a text.
+// After a hole the patterns begin anew, which is right unless the hole ends within a run of punctuation or digits that
+// continues after it. docs/models.md has the cases in full.
 //
 // NFC, which Hugging Face applies to the text between special tokens.
 //
@@ -25,7 +25,8 @@
 // matches what that of Qwen 2 matches, for which libllama has code without recursion:
 //   (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
 // The contractions are the same set. A possessive quantifier differs from a greedy one only where giving back a
-// character would help; what is given back here (no letter; no space, letter or number) can never match what follows.
+// character would help; what would be given back here (never a letter, or never a space, letter or number) cannot match
+// what follows.
 // And \s*[\r\n], greedy, ends at the last newline of a run of white space, as \s*[\r\n]+ does.
 //
 // Tested by vocabulary_test.cc, holes_test.cc and on released vocabularies by tests/tokenizer_vectors_test.cc.

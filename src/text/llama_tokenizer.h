@@ -31,7 +31,7 @@ class LlamaTokenizer : public Tokenizer {
   std::vector<Token> Suffix() const override;
   std::vector<Token> EncodeChat(std::span<const ChatMessage> messages) const override;
 
-  /// End of sequence first, then end of turn, then whatever else libllama ends an answer at.
+  /// End of sequence first, then end of turn, then whatever else ends an answer for libllama.
   std::vector<Token> EndTokens() const;
 
  private:
@@ -52,7 +52,7 @@ class LlamaTokenizer : public Tokenizer {
   std::unique_ptr<llama_model, ModelDelete> model_;
   const llama_vocab* vocab_;
   std::unique_ptr<const SentencePiece> sentence_piece_;  // null: byte-level BPE
-  bool adds_space_ = false;                              // SentencePiece: in front of a text
+  bool adds_space_ = false;                              // SentencePiece: puts a space before a text
   std::size_t longest_piece_ = 0;
 };
 

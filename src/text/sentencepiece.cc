@@ -1,18 +1,18 @@
-// SentencePiece (Kudo and Richardson, 2018) with byte pair encoding, as the vocabularies of Llama 2 and of the bundled
-// stories have it. A space is written U+2581 and a text is not split into words first: it begins as characters, and of
+// SentencePiece (Kudo and Richardson, 2018) with byte pair encoding, as in the vocabularies of Llama 2 and of the
+// bundled stories. A space is written U+2581 and a text is not split into words first: it begins as characters, and of
 // all neighbours that together are a piece those with the highest score are merged, the leftmost first, until there are
-// none. What is no piece in the end is written as bytes.
+// none. What is not a piece in the end is written as bytes.
 //
-// This is done here and not by libllama, which makes room for each character's bytes anew: a text of characters that
-// the vocabulary does not have takes it time that grows with the square of their number (a megabyte: minutes). And
+// This is done here and not by libllama, which reallocates for each character's bytes: for a text of characters that
+// the vocabulary does not have, it needs time that grows with the square of their number (a megabyte: minutes). And
 // libllama takes the names of special tokens and bytes ("</s>", "<0x41>") for pieces when merges happen to make them.
 //
 // Cost: n characters are n - 1 neighbours, and each of fewer than n merges makes two more: O(n log n) by a heap,
 // with lookups of pieces no longer than the longest.
 //
 // No merge ever spans a place where the result has a boundary between two tokens. So the merges on either side are the
-// same ones, in the same order, as without the other side: a text that is cut between two tokens keeps its tokens. That
-// is why text around holes needs nothing but to begin without a space of its own.
+// same ones, in the same order, as without the other side: a text that is cut between two tokens keeps its tokens. So
+// text after a hole only has to begin without an added space.
 //
 // Tested by sentencepiece_test.cc against libllama.
 #include "text/sentencepiece.h"
@@ -42,7 +42,7 @@ std::string WithMarks(std::string_view text) {
 
 }  // namespace
 
-/// A stretch of the text, in a chain of those that are left. Size 0: merged into the one before.
+/// A stretch of the text, in a chain of those that remain. Size 0: merged into the one before.
 struct SentencePiece::Symbol {
   std::size_t begin = 0;
   std::size_t size = 0;
@@ -97,7 +97,7 @@ class SentencePiece::Merging {
 
   Symbol& At(std::int64_t index) { return symbols_[static_cast<std::size_t>(index)]; }
 
-  /// The symbol with the one behind it, if they are a piece.
+  /// The symbol with the one after it, if they are a piece.
   void Offer(std::int64_t index) {
     if (index < 0 || At(index).next < 0) return;
     const std::size_t size = At(index).size + At(At(index).next).size;

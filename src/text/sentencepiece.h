@@ -17,8 +17,8 @@ class SentencePiece {
   /// One score for each token of `keys`; the higher is merged first.
   SentencePiece(const VocabularyKeys& keys, std::vector<float> scores);
 
-  /// Appends the tokens of valid UTF-8, spaces included, nothing in front. Special and byte tokens are never found by
-  /// their names. False when a byte has no token.
+  /// Appends the tokens of valid UTF-8, spaces included, with nothing put before it. Special and byte tokens are never
+  /// found by their names. False when a byte has no token.
   bool Encode(std::string_view text, std::vector<Token>& tokens) const;
 
  private:

@@ -11,8 +11,8 @@
 
 namespace punt {
 
-/// Finds the tokens that stand for themselves ("<|mask|>", "[CLS]") in a text, the leftmost first, of those that
-/// begin at one place the longest, as Hugging Face does. Const after construction; share freely.
+/// Finds special tokens ("<|mask|>", "[CLS]") in a text, the leftmost first, and of those that begin at the same place
+/// the longest, as Hugging Face does. Const after construction; share freely.
 class SpecialTokens {
  public:
   struct Entry {
@@ -23,7 +23,8 @@ class SpecialTokens {
   SpecialTokens() = default;
   explicit SpecialTokens(std::vector<Entry> entries);
 
-  /// The text in order: calls `on_text` for what lies between special tokens (never empty), `on_token` for them.
+  /// Goes through the text in order: calls `on_token` for special tokens, `on_text` for what lies between (never
+  /// empty).
   void Split(std::string_view text, const std::function<void(std::string_view)>& on_text,
              const std::function<void(Token)>& on_token) const;
 

@@ -15,8 +15,8 @@ int CombiningClass(char32_t code) {
   return utf8proc_get_property(static_cast<utf8proc_int32_t>(code))->combining_class;
 }
 
-/// Accents of one letter by their classes, those of one class as they stand. utf8proc does the same by swapping
-/// neighbours, which takes a text of nothing but accents time that grows with the square of its length.
+/// Sorts the accents of one letter by class, keeping the order within a class. utf8proc does the same by swapping
+/// neighbours, which for a text of nothing but accents takes time that grows with the square of its length.
 void OrderAccents(std::u32string& codes) {
   const auto is_accent = [](char32_t code) { return CombiningClass(code) != 0; };
   for (auto begin = codes.begin(); begin != codes.end();) {

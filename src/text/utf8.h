@@ -7,11 +7,11 @@
 
 namespace punt {
 
-/// Bytes of the UTF-8 character at the front of `text`, which is not empty; 0 when there is none. Overlong forms,
-/// surrogates and values past U+10FFFF are none.
+/// Bytes of the UTF-8 character at the beginning of `text`, which is not empty; 0 when there is none. Overlong forms,
+/// surrogates and values past U+10FFFF do not count as characters.
 std::size_t CharacterBytes(std::string_view text);
 
-/// The offset of the first byte that begins no UTF-8 character; npos when all of `text` is valid.
+/// The offset of the first byte that does not begin a UTF-8 character; npos when all of `text` is valid.
 std::size_t InvalidUtf8(std::string_view text);
 
 /// Throws Error naming the byte and its offset when `text` is not valid UTF-8.
@@ -21,10 +21,10 @@ void RequireUtf8(std::string_view text);
 std::u32string CodePoints(std::string_view text);
 void AppendUtf8(char32_t code, std::string& text);
 
-/// Unicode's white space: \s of the patterns that split texts into words.
+/// Unicode's white space: \s in the patterns that split texts into words.
 bool IsWhiteSpace(char32_t code);
 
-/// Canonical composition of valid UTF-8. Time in proportion to the text, but for a sort of each run of accents.
+/// Canonical composition of valid UTF-8. Takes time in proportion to the text, except for sorting each run of accents.
 std::string Nfc(std::string_view text);
 /// Canonical decomposition.
 std::u32string Nfd(std::string_view text);

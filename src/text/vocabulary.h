@@ -10,7 +10,7 @@
 
 namespace punt {
 
-/// A tokenizer with what a denoiser has to know of its tokens.
+/// A tokenizer with what a denoiser must know about its tokens.
 struct Vocabulary {
   std::shared_ptr<const Tokenizer> tokenizer;
   int size = 0;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kModels = {"gpt2", "llama", "bert", "esm"};
 
-// Released models whose files do not say which token is the mask call it one of these.
+// The names of the mask in released models whose files do not say which token it is.
 constexpr std::array<std::string_view, 4> kMaskNames = {"<|mdm_mask|>", "<|mask|>", "[MASK]", "<mask>"};
 
 // Their tokenizer.json normalises to NFC, which GGUF has no key for: files of other converters do not say it.
@@ -60,8 +60,8 @@ void ReadKinds(const Metadata& metadata, VocabularyKeys& keys) {
   }
 }
 
-/// libllama spells a character that stands for no byte out together with the whole token it is in: what it keeps of a
-/// token grows with the square of its length. Such characters hardly occur, and in long tokens only by malice.
+/// For each character that stands for no byte, libllama writes out the whole token: the result grows with the square of
+/// the token's length. Such characters hardly ever occur, and in long tokens only by malice.
 void CheckByteLetters(const VocabularyKeys& keys) {
   constexpr std::size_t kHarmless = 128;
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -176,7 +176,7 @@ VocabularyKeys ReadVocabularyKeys(const Metadata& metadata) {
   ReadKinds(metadata, keys);
   if (keys.model == "gpt2") CheckByteLetters(keys);
   ReadIds(metadata, keys);
-  // What GGUF means by silence: SentencePiece adds BOS, BERT both ends, BPE nothing.
+  // If GGUF does not say: SentencePiece adds BOS, BERT both ends, BPE nothing.
   keys.add_bos = metadata.BooleanOr("tokenizer.ggml.add_bos_token", keys.model != "gpt2");
   keys.add_eos = metadata.BooleanOr("tokenizer.ggml.add_eos_token", keys.model == "esm");
   keys.add_separator = metadata.BooleanOr("tokenizer.ggml.add_sep_token", keys.model == "bert");

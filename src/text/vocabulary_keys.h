@@ -24,8 +24,8 @@ enum class TokenKind : std::int32_t {
   kByte = 6
 };
 
-/// Everything in here is consistent: as many kinds as tokens, tokens different from each other and valid UTF-8,
-/// ids inside the vocabulary.
+/// Everything in here is consistent: there are as many kinds as tokens, tokens differ from each other and are valid
+/// UTF-8, and ids lie inside the vocabulary.
 struct VocabularyKeys {
   std::string origin;
   std::string model;  // gpt2, llama, bert, esm
@@ -44,17 +44,17 @@ struct VocabularyKeys {
   std::size_t size() const { return tokens.size(); }
   /// Throws Error when `token` is not in the vocabulary.
   void RequireToken(Token token) const;
-  /// A token that marks something, by its kind or its role; unknown words and masks stand for text. Throws as well.
+  /// Whether a token marks something, by its kind or its role; unknown words and masks stand for text. Throws likewise.
   bool IsControl(Token token) const;
   /// Throws Error naming the key when the token it gives is missing.
   Token Require(const std::optional<Token>& token, std::string_view key) const;
   std::optional<Token> Find(std::string_view text) const;
-  /// A token that has a meaning of its own, which text from outside must not have: a control token, one with a role
+  /// Whether a token has a special meaning, which text from outside must not have: a control token, one with a role
   /// (BOS, mask), or one that was added to the vocabulary and is written in brackets ("<tool_call>").
   bool IsSpecial(Token token) const;
   /// Control, user-defined and unknown tokens: those that a text may spell out.
   SpecialTokens Specials() const;
-  /// Those of them that are words like any others, if longer: runs of spaces, say.
+  /// Those of them that are ordinary words, such as runs of spaces.
   SpecialTokens AddedWords() const;
 };
 

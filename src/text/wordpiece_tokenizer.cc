@@ -1,11 +1,11 @@
-// WordPiece (Schuster and Nakajima, 2012; as BERT uses it, Devlin et al., 2018). The text is cleaned of control
-// characters, CJK characters are set apart, letters lose accents and case if the model is uncased; white space and
+// WordPiece (Schuster and Nakajima, 2012; as BERT uses it, Devlin et al., 2018). Control characters are removed from
+// the text, CJK characters are set apart, letters lose accents and case if the model is uncased; white space and
 // punctuation split it into words; and each word is cut greedily into the longest pieces that the vocabulary has, the
-// first one as the beginning of a word, the others as its inside. One piece missing makes the whole word [UNK]; so does
-// a word of more than 100 characters.
+// first one as the beginning of a word, the others as its inside. If one piece is missing, or if the word has more than
+// 100 characters, the whole word becomes [UNK].
 //
 // This is done here and not by libllama so that the limit of characters, the categories and the order of the steps are
-// those of Hugging Face by construction. How far libllama's version agrees was not measured.
+// those of Hugging Face by construction. Whether libllama's version agrees was not measured.
 //
 // In GGUF, by llama.cpp's convention, tokens do not carry BERT's marks: the beginning of a word is marked with U+2581,
 // the inside (##ing) not at all, and names in brackets ([CLS], [unused7]) are left alone.
@@ -103,7 +103,7 @@ std::u32string WordPieceTokenizer::Normalized(std::string_view text) const {
   if (!options_.lowercase) return clean;
   std::u32string lower;
   for (char32_t code : clean) {
-    // The one character whose lower case is two.
+    // The only character whose lower case is two characters.
     if (code == 0x130) lower += U"i\u0307";
     if (code != 0x130) lower += static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(code)));
   }

@@ -18,9 +18,9 @@ struct WordPieceOptions {
 };
 
 /// As Hugging Face's BertTokenizer. Encode loses case, accents and spacing; Decode writes words with one space
-/// between them and none in front of . , ! ? and around apostrophes, so Encode(Decode(x)) is x for all x that Encode
-/// gives, [UNK] aside. Text behind a hole goes on within a word if it begins with a letter: "[hole]ing" is ##ing where
-/// the vocabulary has it; punctuation in a hole therefore wants a space behind it. A piece inside a word shows as
+/// between them and none before . , ! ? and around apostrophes, so Encode(Decode(x)) is x for all x that Encode
+/// gives, [UNK] aside. Text after a hole continues a word if it begins with a letter: "[hole]ing" is ##ing if
+/// the vocabulary has it; so punctuation in a hole needs a space after it. A piece inside a word is shown as
 /// ##piece. Const; share freely.
 class WordPieceTokenizer : public Tokenizer {
  public:
@@ -40,7 +40,7 @@ class WordPieceTokenizer : public Tokenizer {
 
   void AddToken(Token token);
   std::u32string Normalized(std::string_view text) const;
-  /// `goes_on`: a word at its very beginning has begun before it.
+  /// `goes_on`: a word at the very beginning of the text continues one that began before it.
   void EncodePlain(std::string_view text, bool goes_on, std::vector<Token>& tokens) const;
   void EncodeWord(std::u32string_view word, std::vector<Token>& tokens) const;
   /// Appends the pieces; false, and nothing, when one is missing.

@@ -11,9 +11,9 @@ namespace {
 
 thread_local GgmlLogCapture* innermost = nullptr;
 
-// The loggers are plain variables, one in each library. Ours is put in place once and stays, so that they are not
-// written while other threads log; only a program that sets its own later makes us chain to that one. libllama's cannot
-// be asked for (its getter answers with ggml's), but its setter sets both.
+// The loggers are plain variables, one in each library. Ours is installed once and stays, so that they are not
+// written while other threads log; only if a program sets its own later do we chain to that one. libllama's cannot
+// be read (its getter returns ggml's), but its setter sets both.
 struct Chain {
   std::mutex mutex;
   ggml_log_callback next = nullptr;

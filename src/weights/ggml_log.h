@@ -1,4 +1,4 @@
-// What ggml and libllama say, caught: they report errors to loggers for the whole process, and we want them in an
+// Catches what ggml and libllama log: they report errors to loggers for the whole process, and we want them in an
 // Error.
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace punt {
 
-/// While it lives, both libraries' messages of this thread are collected here and shown nowhere; those of other threads
-/// go where ggml's went before. May be nested: the innermost collects.
+/// While it lives, both libraries' messages from this thread are collected here and shown nowhere; those of other
+/// threads go where ggml's went before. May be nested: the innermost collects.
 class GgmlLogCapture {
  public:
   GgmlLogCapture();
@@ -19,7 +19,7 @@ class GgmlLogCapture {
   /// function; empty if there was neither. The first error names the cause, later ones what failed with it.
   std::string FirstError() const;
 
-  /// For the logger alone.
+  /// Only for the logger.
   void Receive(int level, const char* text);
 
  private:

@@ -20,7 +20,7 @@ GgufPtr ParseHeader(std::span<const std::byte> file, std::string_view origin) {
   const GgmlLogCapture log;
   const gguf_init_params params = {.no_alloc = true, .ctx = nullptr};
   GgufPtr context;
-  // ggml's parser believes sizes up to what is left of the file, so memory stays within a few times of that.
+  // ggml's parser accepts sizes up to what is left of the file, so memory stays within a few times that.
   if (!file.empty()) context.reset(gguf_init_from_buffer(file.data(), file.size(), params));
   if (!context) {
     const std::string cause = log.FirstError();
@@ -73,7 +73,7 @@ class GgufSource : public WeightSource {
   std::vector<std::span<const std::byte>> bytes_;
 };
 
-/// name-00001-of-00003.gguf and its like; throws when `first` is not called so.
+/// name-00001-of-00003.gguf and so on; throws when `first` is not named like that.
 fs::path PartPath(const fs::path& first, std::int64_t part, std::int64_t count) {
   const std::string name = first.filename().string();
   const std::string ending = fmt::format("-00001-of-{:05}.gguf", count);
@@ -115,7 +115,7 @@ GgufContents ParseGguf(std::span<const std::byte> file, std::string_view origin)
   GgufContents contents{.metadata = Metadata(ParseHeader(file, origin), std::string(origin)), .tensors = {}};
   const gguf_context* context = contents.metadata.raw();
   const std::uint64_t data = gguf_get_data_offset(context);
-  // A zero byte in front makes a name empty to ggml's C functions, some of which end the process for that.
+  // A leading zero byte makes a name empty to ggml's C functions, some of which then end the process.
   for (std::int64_t i = 0; i < gguf_get_n_kv(context); ++i) {
     if (gguf_get_key(context, i)[0] == '\0') BadInput("{}: key {} has no name", origin, i);
   }

@@ -66,7 +66,7 @@ void DescribeBert(const HfConfig& config, HfModel& model) {
     model.Linear(to + "ffn_down", from + "output.dense", sizes.dim, sizes.hidden);
     model.LayerNorm(to + "layer_output_norm", from + "output.LayerNorm", sizes.dim);
   }
-  // TAPE's BERT for proteins is the same network; its head has another name.
+  // TAPE's BERT for proteins is the same network; only its head has another name.
   const bool is_tape = IsArchitecture(config, "ProteinBertForMaskedLM", "protein_bert");
   const std::string head = is_tape ? "mlm." : "cls.predictions.";
   model.Linear("head_dense", head + "transform.dense", sizes.dim, sizes.dim);

@@ -14,7 +14,7 @@ namespace punt {
 /// A field that is null counts as absent, as it does in Python's `config.get`. Immutable.
 class HfConfig {
  public:
-  /// `text` is the file, `origin` what errors call it. Throws Error when it is no JSON object.
+  /// `text` is the file, `origin` what errors call it. Throws Error when it is not a JSON object.
   HfConfig(std::string_view text, std::string origin);
 
   bool Has(const char* field) const;
@@ -30,12 +30,12 @@ class HfConfig {
   std::string StringOr(const char* field, std::string_view fallback) const;
   /// An array of strings, or a single string; empty when absent.
   std::vector<std::string> Strings(const char* field) const;
-  /// A token: a number from 0 to 2^31 - 1, or an array of them of which the first counts; -1 when absent.
+  /// A token: a number from 0 to 2^31 - 1, or an array of them, of which the first counts; -1 when absent.
   std::int64_t TokenOrNone(const char* field) const;
   /// An array of `count` numbers from 0 to `most`.
   std::vector<std::int64_t> Integers(const char* field, std::size_t count, std::int64_t most) const;
 
-  /// Throw Error when the field is present and has another value: what the engine does not compute is refused.
+  /// These throw Error when the field is present and has another value: what the engine does not compute is refused.
   void Demand(const char* field, std::string_view value) const;
   void Demand(const char* field, const char* value) const { Demand(field, std::string_view(value)); }
   void Demand(const char* field, bool value) const;

@@ -1,5 +1,5 @@
-// Dream-7B (arXiv:2508.15487): a Qwen2.5 checkpoint, so with biases on q, k and v, RoPE over halves, and logits that
-// are those of the position before (diffusion.shift_logits).
+// Dream-7B (arXiv:2508.15487): a Qwen2.5 checkpoint, with biases on q, k and v, RoPE over halves, and the logits of a
+// position at the row before it (diffusion.shift_logits).
 #include "base/check.h"
 #include "weights/hf_model.h"
 

@@ -1,6 +1,6 @@
 // A Hugging Face folder seen as a GGUF file. The architecture's description (hf_model.h) says which tensors there
 // are; here they are found in the files, checked, and made on request: most are the file's own bytes,
-// some are put in order, permuted, stacked, or converted to f32 (one-dimensional ones, as llama.cpp has it, and f64).
+// some are put in order, permuted, stacked, or converted to f32 (one-dimensional ones, as in llama.cpp, and f64).
 #include "weights/hf_folder.h"
 
 #include <fmt/ranges.h>
@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 /// How the bytes of one tensor are made.
 struct Recipe {
-  std::vector<const StoredTensor*> sources;  // one, or as many as are stacked
+  std::vector<const StoredTensor*> sources;  // one, or those that are stacked
   ggml_type source_type = GGML_TYPE_F32;
   int permuted_heads = 0;
 };
@@ -40,7 +40,7 @@ bool Matches(std::string_view name, std::string_view pattern) {
   return name == pattern;
 }
 
-/// Finds the sources of each tensor and keeps account of the names that were used.
+/// Finds the sources of each tensor and keeps track of the names that were used.
 class Resolver {
  public:
   explicit Resolver(const HfShards& shards) : shards_(shards) {}
@@ -133,7 +133,7 @@ void ConvertToF32(std::span<const std::byte> source, ggml_type type, std::span<s
   }
 }
 
-/// One source in the order of its indices and in the type wanted.
+/// One source in the order of its indices and of the requested type.
 void ReadSource(const StoredTensor& source, ggml_type type, ggml_type wanted, std::span<std::byte> out) {
   if (type == wanted) return CopyInOrder(source, out);
   if (source.strides.empty()) return ConvertToF32(source.bytes, type, out);

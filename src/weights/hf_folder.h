@@ -1,4 +1,4 @@
-// A Hugging Face folder as a source of weights, with room for keys that this layer does not know.
+// A Hugging Face folder as a source of weights, to which other layers can add keys.
 #pragma once
 
 #include <filesystem>

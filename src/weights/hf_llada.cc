@@ -2,7 +2,7 @@
 //
 // llama.cpp's graph for `llada` rotates adjacent pairs of a head, the checkpoint was trained with halves, so the rows
 // of q and k are permuted here as llama.cpp's converter does: within a head, row p * half + j becomes row 2 j + p.
-// Scores q.k do not change, since both sides move alike. Files of model hubs are in this order, too.
+// Scores q.k do not change, since both sides are permuted alike. GGUF files on model hubs are in this order too.
 #include "base/check.h"
 #include "weights/hf_model.h"
 

@@ -1,6 +1,6 @@
 // LLaDA2.0 (arXiv:2512.15745): Ling 2.0's layout. q, k and v are one matrix (rows q | k | v, kept as it is), heads of q
-// and k are normalised, RoPE turns a part of each head, the router is a sigmoid with a bias for the choice alone and
-// picks groups of experts first; a shared expert is always on, and the first layers are dense.
+// and k are normalised, RoPE rotates a part of each head, the router is a sigmoid whose bias affects only the choice
+// and which picks groups of experts first; a shared expert is always on, and the first layers are dense.
 #include "base/check.h"
 #include "weights/hf_model.h"
 

@@ -38,7 +38,7 @@ bool IsArchitecture(const HfConfig& config, std::string_view class_name, std::st
   for (const std::string& name : classes) {
     if (name == class_name) return true;
   }
-  // A class that we do not know decides against us: LLaDA-MoE is no LLaDA, whatever model_type says.
+  // An unknown class means no: LLaDA-MoE is not LLaDA, whatever model_type says.
   const bool is_silent = classes.empty() || model_type == "bert";  // BertForPreTraining has the same tensors
   return is_silent && config.StringOr("model_type", "") == model_type;
 }

@@ -16,14 +16,14 @@ namespace punt {
 /// One tensor of the GGUF side. Sources have PyTorch's names and shapes ([out, in]).
 struct HfTensor {
   std::string name;
-  std::vector<std::string> sources;  // alternatives: the first that the checkpoint has is taken
+  std::vector<std::string> sources;  // alternatives: the first that the checkpoint has is used
   std::vector<std::int64_t> shape;   // of one source
   int permuted_heads = 0;            // > 0: rows of each head go from halves to pairs, for interleaved RoPE
-  std::int64_t stacked = 0;          // > 0: so many sources, "{}" in their name being the number, become one tensor
+  std::int64_t stacked = 0;          // > 0: this many sources, numbered at "{}" in the name, become one tensor
   bool is_optional = false;          // left out when the checkpoint has no source
 };
 
-/// What every decoder with RMS norms and RoPE has keys for.
+/// What every decoder with RMS norms and RoPE describes in keys.
 struct HfDecoder {
   std::int64_t context = 0;
   std::int64_t vocab = 0;
@@ -35,8 +35,8 @@ struct HfDecoder {
   std::int64_t rope_dims = 0;  // of each head
   double rope_base = 10'000;
   double norm_epsilon = 1e-6;
-  bool shift_logits = false;  // a row predicts the position behind it
-  std::int64_t experts = 0;   // 0: none, and no keys of theirs
+  bool shift_logits = false;  // a row predicts the position after it
+  std::int64_t experts = 0;   // 0: none, and no keys for them
   std::int64_t experts_used = 0;
   std::int64_t expert_hidden = 0;
 };
@@ -49,7 +49,7 @@ struct HfModel {
 
   HfModel() : keys(gguf_init_empty()) {}
 
-  /// Keys of the architecture: "{arch}." is put before `key`. u32, f32 and bool as llama.cpp writes them.
+  /// Keys of the architecture: "{arch}." is put before `key`. u32, f32 and bool, as llama.cpp writes them.
   void SetSize(const char* key, std::int64_t value);
   void SetReal(const char* key, double value);
   void SetFlag(const char* key, bool value);
@@ -61,7 +61,7 @@ struct HfModel {
   HfTensor& Vector(const std::string& name, const std::string& source, std::int64_t size);
   /// A linear layer with bias: name.weight [rows, columns] and name.bias [rows].
   void Linear(const std::string& name, const std::string& source, std::int64_t rows, std::int64_t columns);
-  /// A norm: name.weight, name.bias. The old names of TensorFlow's days, gamma and beta, are known.
+  /// A norm: name.weight, name.bias. TensorFlow's old names, gamma and beta, are accepted.
   void LayerNorm(const std::string& name, const std::string& source, std::int64_t size);
 
   std::string architecture;

@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-// In the order in which they are looked for.
+// In the order in which they are tried.
 constexpr const char* kFiles[] = {"model.safetensors.index.json",
                                   "model.safetensors",
                                   "pytorch_model.bin.index.json",
@@ -37,7 +37,7 @@ std::vector<StoredTensor> ParseTensors(const MappedFile& file) {
                                                    : ParsePytorch(file.bytes(), origin);
 }
 
-/// weight_map of the index: which tensor is in which file. Files lie in the folder itself, whatever the index says.
+/// weight_map of the index: which tensor is in which file. Files are in the folder itself, whatever the index says.
 std::map<std::string, std::string> ReadIndex(const fs::path& path) {
   Json index;
   try {

@@ -1,4 +1,4 @@
-// The tensors of a Hugging Face folder by name, whichever of its files they lie in.
+// The tensors of a Hugging Face folder by name, whichever of its files they are in.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@
 
 namespace punt {
 
-/// A memory-mapped file of tensors: safetensors by its name, or a checkpoint of PyTorch. Immutable; may be shared.
+/// A memory-mapped file of tensors: safetensors, going by its name, or a PyTorch checkpoint. Immutable; may be shared.
 class TensorFile {
  public:
   explicit TensorFile(std::filesystem::path path);
@@ -30,7 +30,7 @@ class TensorFile {
 /// Immutable; may be shared.
 class HfShards {
  public:
-  /// Throws Error naming the file: none there, broken, a name in two files, an index that says otherwise.
+  /// Throws Error naming the file: it is missing or broken, a name is in two files, or the index says otherwise.
   explicit HfShards(const std::filesystem::path& folder);
 
   struct Tensor {

@@ -14,7 +14,7 @@
 namespace punt {
 namespace {
 
-/// Closes when it goes; the mapping outlives it.
+/// Closes the file in its destructor; the mapping outlives it.
 struct Descriptor {
   int number;
   ~Descriptor() {
@@ -25,7 +25,7 @@ struct Descriptor {
 }  // namespace
 
 MappedFile::MappedFile(std::filesystem::path path) : path_(std::move(path)) {
-  // Without O_NONBLOCK a pipe of that name would hold us here.
+  // Without O_NONBLOCK a pipe of that name would block here.
   const Descriptor file{::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.number < 0) BadInput("cannot open {}: {}", path_.string(), std::strerror(errno));
   struct stat status = {};

@@ -10,7 +10,7 @@ namespace punt {
 /// Immutable; may be shared between threads. The file must not be shortened while it is mapped.
 class MappedFile {
  public:
-  /// Throws Error naming the file when it does not exist, is no regular file or cannot be read.
+  /// Throws Error naming the file when it does not exist, is not a regular file or cannot be read.
   explicit MappedFile(std::filesystem::path path);
   ~MappedFile();
   MappedFile(MappedFile&& other) noexcept;

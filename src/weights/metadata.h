@@ -1,4 +1,4 @@
-// Metadata of a model in GGUF's terms: named values, as a file holds them or as a converter makes them.
+// Metadata of a model in GGUF's terms: named values, from a file or made by a converter.
 #pragma once
 
 #include <gguf.h>
@@ -19,7 +19,7 @@ struct GgufDelete {
 using GgufPtr = std::unique_ptr<gguf_context, GgufDelete>;
 
 /// Reads are const and may be shared. A value of the wrong type or a missing required one throws Error that
-/// names the origin (the file) and the key. Integers are taken from any integer type, reals from any number.
+/// names the origin (the file) and the key. Integers are read from any integer type, reals from any number.
 class Metadata {
  public:
   /// Takes `context`, which must not be null; `origin` is what errors call it.
@@ -46,7 +46,7 @@ class Metadata {
 
  private:
   std::int64_t Find(std::string_view key) const;       // throws when absent
-  std::int64_t FindArray(std::string_view key) const;  // throws when absent or no array
+  std::int64_t FindArray(std::string_view key) const;  // throws when absent or not an array
   [[noreturn]] void WrongType(std::int64_t id, std::string_view wanted) const;
 
   GgufPtr context_;

@@ -1,11 +1,11 @@
 // The machine has a stack, marks on it, and a memo of values that are used again. Opcodes push values, gather those
 // above the last mark into a tuple, list or dict, or fetch from the memo. Each opcode makes at most one value, so a
-// pickle of n bytes makes at most n of them; nothing is copied but numbers of values, nothing is entered recursively.
+// pickle of n bytes makes at most n of them; only the numbers of values are copied, and nothing is recursive.
 //
 // Three opcodes could run code in Python. GLOBAL names a function: only listed names pass. REDUCE calls it: here the
-// call becomes a value, except OrderedDict(), which is an empty dict. BUILD sets attributes of an object: allowed on
-// dicts alone, where PyTorch keeps version numbers that nobody needs, and dropped. INST, OBJ, NEWOBJ, extension codes
-// and out-of-band buffers are refused like any opcode not in the table.
+// call becomes a value, except OrderedDict(), which is an empty dict. BUILD sets attributes of an object: it is allowed
+// only on dicts, where PyTorch keeps version numbers that are not needed, and ignored. INST, OBJ, NEWOBJ, extension
+// codes and out-of-band buffers are refused like any opcode not in the table.
 //
 // Reference: the comments in CPython's Lib/pickletools.py, which specify the format. Tested by: pickle_test.cc,
 // pytorch_test.cc (files of PyTorch), fuzz/pytorch_fuzz.cc.
@@ -64,7 +64,7 @@ class Machine {
       case kProto:
         return CheckProtocol();
       case kFrame:
-        return static_cast<void>(Take(8));  // a hint for readers that fetch ahead
+        return static_cast<void>(Take(8));  // a hint for readers that prefetch
       case kStop:
         return Finish();
       case kMark:
@@ -176,7 +176,7 @@ class Machine {
 
   void PushInteger(std::int64_t integer) { Push({.kind = PickleKind::kInteger, .integer = integer}); }
 
-  /// Two's complement of any length; the numbers of tensors have 64 bits, and only the mark of old files has more.
+  /// Two's complement of any length; numbers of tensors have 64 bits, and only the magic number of old files has more.
   void PushLong(std::span<const std::byte> bytes) {
     if (bytes.size() > sizeof(std::int64_t)) return PushText(bytes);
     const bool is_negative = !bytes.empty() && (bytes.back() & std::byte{0x80}) != std::byte{0};
@@ -186,7 +186,7 @@ class Machine {
   }
 
   void PushReal() {
-    const auto bytes = Take(sizeof(double));  // big-endian, alone in the format
+    const auto bytes = Take(sizeof(double));  // big-endian, unlike everything else in the format
     std::uint64_t bits = 0;
     for (const std::byte byte : bytes) bits = bits << 8 | static_cast<std::uint64_t>(byte);
     Push({.kind = PickleKind::kReal, .real = std::bit_cast<double>(bits)});
@@ -202,7 +202,7 @@ class Machine {
     return count;
   }
 
-  /// The topmost `count` values in their order, taken off. What lies below a mark is out of reach.
+  /// Takes off the topmost `count` values and returns them in order. Values below a mark are out of reach.
   std::vector<PickleIndex> PopItems(std::size_t count) {
     const std::size_t floor = marks_.empty() ? 0 : marks_.back();
     if (stack_.size() - floor < count) Refuse("the stack holds too few values");

@@ -1,7 +1,7 @@
-// Python's pickle format, read as data. A pickle is a program for a small stack machine that may name any function of
-// Python and have it called; loading one with Python is running it. This machine has no functions: it knows the opcodes
-// that tensors are written with (protocols 2 to 5), keeps a call as a record of what would be called with what, and
-// accepts no name that its caller has not listed.
+// Python's pickle format, read as data. A pickle is a program for a small stack machine that may name any Python
+// function and have it called; loading one with Python means running it. This machine has no functions: it knows the
+// opcodes with which tensors are written (protocols 2 to 5), keeps a call as a record of what would be called with
+// which arguments, and accepts no name that its caller has not listed.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace punt {
 
-/// Values refer to each other by number, so that what contains itself is no trouble to anybody.
+/// Values refer to each other by number, so that a value may contain itself.
 using PickleIndex = std::uint32_t;
 
 enum class PickleKind { kNone, kBoolean, kInteger, kReal, kText, kTuple, kList, kDict, kGlobal, kCall, kPersistent };
@@ -38,17 +38,17 @@ struct PickleLimits {
 /// Immutable. Texts point into the bytes that it was read from.
 class Pickle {
  public:
-  /// Reads the pickle that `bytes` begin with; others may follow. `globals` are the names that may occur,
-  /// "module name"; collections.OrderedDict, which is read as a dict, is always known. Throws Error naming `origin`
-  /// and the opcode or name at fault. Memory is bounded by the limits.
+  /// Reads the pickle at the beginning of `bytes`; others may follow. `globals` are the names that may occur,
+  /// "module name"; collections.OrderedDict, which is read as a dict, is always accepted. Throws Error naming `origin`
+  /// and the offending opcode or name. Memory is bounded by the limits.
   Pickle(std::span<const std::byte> bytes, std::span<const std::string_view> globals, std::string_view origin,
          const PickleLimits& limits = {});
 
   const PickleValue& root() const { return at(root_); }
   const PickleValue& at(PickleIndex index) const { return values_[index]; }
-  /// All values, those that the root does not reach included.
+  /// All values, including those that the root does not reach.
   std::span<const PickleValue> values() const { return values_; }
-  /// The value that `dict` has under this text, the first one; null when there is none.
+  /// The first value that `dict` has under this text; null when there is none.
   const PickleValue* Find(const PickleValue& dict, std::string_view key) const;
   /// Bytes up to and including the end mark.
   std::size_t size() const { return size_; }

@@ -1,4 +1,4 @@
-// Opcodes of Python's pickles: those that the machine of pickle.cc follows, and the names of the others.
+// Opcodes of Python's pickles: those that the machine of pickle.cc executes, and the names of the others.
 #pragma once
 
 #include <cstdint>

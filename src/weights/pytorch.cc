@@ -1,6 +1,6 @@
 // torch.save writes a pickle in which a tensor is a call, _rebuild_tensor_v2(storage, offset, size, stride, ...), and a
-// storage, the memory that one or several tensors lie in, a "persistent id": ("storage", type, key, device, elements).
-// The bytes of the storages lie elsewhere:
+// storage, the memory of one or several tensors, is a "persistent id": ("storage", type, key, device, elements).
+// The bytes of the storages are elsewhere:
 //   since 1.6   a zip archive: NAME/data.pkl is the pickle, NAME/data/KEY a storage
 //   before      one stream: pickles of a magic number, of the protocol, of the sizes of C's types; the pickle; a pickle
 //               of the list of keys; then for each key the number of its elements in 8 bytes, and its bytes
@@ -60,7 +60,7 @@ struct Storage {
   std::size_t size() const { return static_cast<std::size_t>(elements) * DtypeBytes(dtype); }
 };
 
-/// A pickle of torch.save, and the storages that it speaks of by their keys.
+/// A pickle of torch.save, and the storages that it refers to by their keys.
 class Checkpoint {
  public:
   Checkpoint(std::span<const std::byte> pickle, std::string_view origin)
@@ -122,7 +122,7 @@ class Checkpoint {
            kStateDicts[2]);
   }
 
-  /// ("storage", type, key, device, elements), in files of before 1.6 with None behind it for what is no view.
+  /// ("storage", type, key, device, elements); in files from before 1.6 followed by None if it is not a view.
   void AddStorage(const PickleValue& value) {
     const PickleValue& id = pickle_.at(value.items[0]);
     const auto item = [&](std::size_t i) -> const PickleValue& { return pickle_.at(id.items[i]); };
@@ -138,7 +138,7 @@ class Checkpoint {
     const auto type = std::find_if(std::begin(kStorageTypes), std::end(kStorageTypes),
                                    [&](const StorageType& row) { return row.global == item(1).text; });
     if (type == std::end(kStorageTypes)) Refuse("storage {} has no type of storages", ShowText(key));
-    // Room for the number of bytes, too.
+    // The number of bytes must fit, too.
     if (item(4).integer < 0 || item(4).integer > std::int64_t{1} << 48) {
       Refuse("storage {} has {} elements", ShowText(key), item(4).integer);
     }
@@ -202,7 +202,7 @@ class Checkpoint {
     return sizes;
   }
 
-  /// Finds the tensor's bytes in its storage; drops strides that say nothing.
+  /// Finds the tensor's bytes in its storage; drops strides of contiguous tensors.
   void Place(const Storage& storage, std::int64_t offset, StoredTensor& tensor) const {
     const std::string shown = ShowText(tensor.name);
     if (tensor.strides.size() != tensor.shape.size()) {

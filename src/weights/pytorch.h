@@ -11,14 +11,14 @@
 namespace punt {
 
 /// The tensors of a state dict in its order, pointing into `file`: zip archives (PyTorch 1.6 and later) and the single
-/// stream of before. The state dict is the file's value or, where that has no tensors of its own, what it keeps under
-/// "state_dict", "model_state_dict" or "model"; numbers and texts beside tensors are passed over. Transposed and other
-/// strided tensors keep their strides. Checksums are compared where the file has them, which reads
-/// it once. Nothing in the file is executed (pickle.h).
+/// stream used before. The state dict is the file's value or, if that has no tensors of its own, what it keeps under
+/// "state_dict", "model_state_dict" or "model"; numbers and texts among the tensors are skipped. Transposed and other
+/// strided tensors keep their strides. Checksums are compared if the file has them, which reads all of it. Nothing in
+/// the file is executed (pickle.h).
 ///
-/// Throws Error naming `origin` and the tensor, opcode or global at fault: files that are cut or damaged, anything but
-/// tensors, unknown storage types, sizes and strides that leave their storage or claim more elements than lie
-/// there, duplicate names. Memory is bounded by the pickle's limits, whatever sizes the file claims.
+/// Throws Error naming `origin` and the offending tensor, opcode or global: files that are cut or damaged, anything but
+/// tensors, unknown storage types, sizes and strides that leave their storage or claim more elements than it has,
+/// duplicate names. Memory is bounded by the pickle's limits, whatever sizes the file claims.
 std::vector<StoredTensor> ParsePytorch(std::span<const std::byte> file, std::string_view origin);
 
 }  // namespace punt

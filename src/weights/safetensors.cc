@@ -95,7 +95,7 @@ void CheckMetadata(const Json& metadata, std::string_view origin) {
   }
 }
 
-/// The bytes of the tensors have to follow each other without gap or overlap, and fill the file.
+/// The bytes of the tensors must follow each other without gap or overlap, and fill the file.
 void CheckCoverage(std::span<const StoredTensor> sorted, std::span<const std::byte> data, std::string_view origin) {
   const std::byte* next = data.data();
   for (const StoredTensor& entry : sorted) {
@@ -130,7 +130,7 @@ std::vector<StoredTensor> ParseSafetensors(std::span<const std::byte> file, std:
       entries.push_back(ParseEntry(name, entry, data, origin));
     }
   }
-  // Empty tensors lie where others begin, so the end decides between them.
+  // Empty tensors begin where others do, so the end decides between them.
   std::stable_sort(entries.begin(), entries.end(), [](const StoredTensor& a, const StoredTensor& b) {
     if (a.bytes.data() != b.bytes.data()) return a.bytes.data() < b.bytes.data();
     return a.bytes.size() < b.bytes.size();

@@ -16,7 +16,7 @@
 namespace punt {
 
 /// Reads the header in `file` and points the entries into it, in the order of their bytes. Throws Error that names
-/// `origin` and the tensor and field at fault: wrong lengths, no JSON, duplicate names, unknown dtypes, shapes that
+/// `origin` and the offending tensor and field: wrong lengths, not JSON, duplicate names, unknown dtypes, shapes that
 /// do not fit their bytes, offsets out of bounds, gaps and overlaps. Never allocates more than the header justifies.
 std::vector<StoredTensor> ParseSafetensors(std::span<const std::byte> file, std::string_view origin);
 

@@ -42,7 +42,7 @@ void CopyInOrder(const StoredTensor& tensor, std::span<std::byte> out) {
   const std::size_t size = DtypeBytes(tensor.dtype);
   const std::size_t rank = tensor.shape.size();
   std::vector<std::int64_t> index(rank);
-  std::int64_t at = 0;  // of the element that `index` names
+  std::int64_t at = 0;  // offset of the element that `index` names
   for (std::size_t to = 0; to < out.size(); to += size) {
     const std::size_t from = static_cast<std::size_t>(at) * size;
     Check(from + size <= tensor.bytes.size(), "an element outside its tensor");

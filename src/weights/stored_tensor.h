@@ -18,8 +18,8 @@ struct StoredTensor {
   std::string dtype;                // safetensors' names: "F32", "BF16", "I64", ...
   std::vector<std::int64_t> shape;  // PyTorch's order: the last dimension is contiguous
   std::span<const std::byte> bytes;
-  /// Elements from one index to the next, per dimension, from the first byte on; empty: the elements follow each
-  /// other in the order of the indices. All elements lie in `bytes`, and they are no more than fit in there.
+  /// Elements from one index to the next, per dimension; empty: the elements follow each other in the order of the
+  /// indices. All elements lie within `bytes`, and there are no more of them than fit in there.
   std::vector<std::int64_t> strides = {};
 };
 

@@ -1,5 +1,5 @@
 // Where weights come from: metadata and named tensors in llama.cpp's dialect of GGUF, whatever the files on disk
-// are. The engine, the converter and `punt inspect` read models through this interface alone.
+// are. The engine, the converter and `punt inspect` read models only through this interface.
 #pragma once
 
 #include <ggml.h>
@@ -29,7 +29,7 @@ struct TensorInfo {
   std::size_t bytes() const { return ggml_row_size(type, shape[0]) * static_cast<std::size_t>(elements() / shape[0]); }
 };
 
-/// Immutable after it was opened; all functions may be called from several threads.
+/// Immutable once opened; all functions may be called from several threads.
 class WeightSource {
  public:
   virtual ~WeightSource() = default;
@@ -40,8 +40,8 @@ class WeightSource {
   virtual const Metadata& metadata() const = 0;
   /// In the order of the file.
   virtual std::span<const TensorInfo> tensors() const = 0;
-  /// The bytes of tensors()[index] where they lie in a memory-mapped file, valid as long as the source; empty when
-  /// the tensor does not exist as such (a Hugging Face tensor that has to be permuted or stacked).
+  /// The bytes of tensors()[index] in a memory-mapped file, valid as long as the source; empty when
+  /// the tensor does not exist in that form (a Hugging Face tensor that must be permuted or stacked).
   virtual std::span<const std::byte> Mapped(std::size_t index) const = 0;
   /// Copies or makes the bytes of tensors()[index]; out.size() == bytes().
   virtual void Read(std::size_t index, std::span<std::byte> out) const = 0;
@@ -53,7 +53,7 @@ class WeightSource {
 /// A GGUF file, memory-mapped. Split files (name-00001-of-00003.gguf) are opened by their first part.
 std::unique_ptr<WeightSource> OpenGguf(const std::filesystem::path& file);
 
-/// A Hugging Face folder: config.json and safetensors or checkpoints of PyTorch (pytorch_model.bin), one file or
+/// A Hugging Face folder: config.json and safetensors or PyTorch checkpoints (pytorch_model.bin), one file or
 /// sharded. Metadata holds the architecture's keys (llama.cpp's names) but no tokenizer. Matrices keep their type (f32,
 /// f16, bf16); f64 becomes f32.
 std::unique_ptr<WeightSource> OpenHfFolder(const std::filesystem::path& folder);

@@ -1,8 +1,9 @@
 // A zip file is read from its end: a record there says where the directory is, which lists entries, each of which says
-// where its own header is, behind which its bytes lie. Sizes are taken from the directory; those of an entry's own
-// header may be zero (written before they were known). Fields that are all ones stand for 64-bit ones in the zip64
-// records. https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT Tested by: pytorch_test.cc,
-// fuzz/pytorch_fuzz.cc.
+// where its own header is; the entry's bytes follow that. Sizes are taken from the directory; those in an entry's own
+// header may be zero (written before they were known). Fields whose bits are all ones stand for 64-bit fields in the
+// zip64 records. https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT
+//
+// Tested by: pytorch_test.cc, fuzz/pytorch_fuzz.cc.
 #include "weights/zip_archive.h"
 
 #include <zlib.h>
@@ -99,7 +100,7 @@ class ZipReader {
     return {Number<std::uint64_t>(end + 32), Number<std::uint64_t>(end + 40), Number<std::uint64_t>(end + 48)};
   }
 
-  /// Reads the directory's record at `at` and goes behind it. Entries lie before `data_end`.
+  /// Reads the directory's record at `at` and moves `at` past it. Entries lie before `data_end`.
   ZipEntry ReadEntry(std::uint64_t& at, std::uint64_t directory_end, std::uint64_t data_end) const {
     if (directory_end - at < kDirectoryBytes || Number<std::uint32_t>(at) != kDirectoryMark) {
       Refuse("its directory is damaged");
@@ -122,7 +123,7 @@ class ZipReader {
     return entry;
   }
 
-  /// The bytes behind the entry's own header, which has to agree about the name.
+  /// The bytes after the entry's own header, which must have the same name.
   std::span<const std::byte> Bytes(const std::string& name, std::uint64_t offset, std::uint64_t size,
                                    std::uint64_t data_end) const {
     const bool has_header = offset <= data_end && data_end - offset >= kLocalBytes;
@@ -144,7 +145,7 @@ class ZipReader {
     return {reinterpret_cast<const char*>(file_.data()) + at, size};
   }
 
-  /// Those of `fields` that are all ones, from the extra field of zip64.
+  /// Reads those of `fields` that are all ones from the extra field of zip64.
   void ReadZip64(std::initializer_list<std::uint64_t*> fields, std::uint64_t at, std::uint64_t bytes) const {
     constexpr std::uint64_t kOnes = std::numeric_limits<std::uint32_t>::max();
     const std::uint64_t end = at + bytes;

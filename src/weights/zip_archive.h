@@ -13,7 +13,7 @@ namespace punt {
 struct ZipEntry {
   std::string name;
   std::span<const std::byte> bytes;
-  std::uint32_t checksum = 0;  // CRC-32 that the archive says; 0: none (PyTorch can be told to leave it out)
+  std::uint32_t checksum = 0;  // the CRC-32 in the archive; 0: none (PyTorch can leave it out)
 };
 
 /// True when the bytes begin like a zip file.
@@ -24,7 +24,7 @@ bool IsZip(std::span<const std::byte> file);
 /// for names that occur twice. Compares no checksums: that would read everything.
 std::vector<ZipEntry> ParseZip(std::span<const std::byte> file, std::string_view origin);
 
-/// Throws Error when the archive says a checksum and the entry's bytes have another.
+/// Throws Error when the archive has a checksum for the entry and its bytes have another.
 void CheckZipEntry(const ZipEntry& entry, std::string_view origin);
 
 }  // namespace punt

@@ -1,9 +1,9 @@
 // Sessions of exact models. A pass holds the log-probabilities of all positions, [L x V] in float64, computed
-// when it is run: the conditionals of an exact model come all together or not at all. Reads reduce rows where
-// they lie with the kernels that large vocabularies use, so the exact models also exercise those.
+// when it is run: an exact model gives all conditionals together or none. Reads reduce rows in place
+// with the kernels that large vocabularies use, so the exact models also exercise those.
 //
-// Work is split over queries (Forward) or rows (reads); a result depends on its own query or row only, so the
-// number of threads and the packing of batches cannot be seen in it. Work too small to pay for waking a
+// Work is split over queries (Forward) or rows (reads); a result depends only on its own query or row, and so neither
+// on the number of threads nor on the packing of batches. Work too small to pay for waking a
 // thread stays with the caller.
 //
 // Tested by exact_model_test.cc; against the naive twins of punt/sampler.h by tests/session_twin_test.cc.
@@ -25,7 +25,7 @@ namespace {
 
 constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 
-/// Unique to a session for as long as one of its passes lives.
+/// Unique to a session as long as one of its passes lives.
 using Identity = std::shared_ptr<const char>;
 
 class ExactPass : public Pass {
@@ -34,7 +34,7 @@ class ExactPass : public Pass {
       : Pass(canvas, shadows), vocab_(vocab), session_(std::move(session)), rows_(canvas.size() * vocab) {}
 
   bool belongs_to(const Identity& session) const { return session_ == session; }
-  /// A row never looks at the token of its own position, so it is its own shadow.
+  /// A row never sees the token of its own position, so it is its own shadow.
   std::span<const double> row(Position row) const {
     auto position = static_cast<std::size_t>(row);
     if (position >= canvas().size()) position = static_cast<std::size_t>(shadows()[position - canvas().size()]);

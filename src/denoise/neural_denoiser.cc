@@ -1,12 +1,12 @@
 // Sessions of networks. A pass keeps the hidden states of the rows it was asked for, [R x D], which is little; the
-// output head runs when rows are read, a portion at a time, and each portion is reduced where it lies. So logits exist
-// for a portion of rows only, except those that will be wanted again: proposals come before divergences from the same
+// output head runs when rows are read, a portion at a time, and each portion is reduced in place. So logits exist
+// only for a portion of rows, except those that will be needed again: proposals come before divergences from the same
 // base, and running the head for the base rows once per test would cost as much as the tests. They are kept with
-// their pass while they fit into SessionOptions::logit_cache_bytes; beyond that they are computed again.
+// their pass as long as they fit into SessionOptions::logit_cache_bytes; beyond that they are computed again.
 //
 // Caches. A pass may keep the keys and values of all its layers; a later one then computes only the positions that must
-// be fresh, and attention finds those of the others there (model/key_values.h). For an architecture with a shift, the
-// fresh position of a row is the one before it.
+// be fresh, and attention reads the keys and values of the others from there (model/key_values.h). For an architecture
+// with a shift, the fresh position of a row is the one before it.
 //
 // Guidance doubles a pass: the second sequence has the prompt masked, and every portion of logits is
 // u + (g + 1) (c - u) of the two.
@@ -33,7 +33,7 @@ namespace {
 
 constexpr double kUneven = 1.3;  // how much more than an even share of the rows a thread may get
 
-/// Every token that no row may give. Throws when that leaves none.
+/// All tokens that no row may propose. Throws when that leaves none.
 std::vector<Token> Banned(const DenoiserInfo& info, std::span<const Token> never, std::span<const Token> banned) {
   std::vector<bool> allowed(static_cast<std::size_t>(info.vocab_size), true);
   allowed[static_cast<std::size_t>(info.mask_token)] = false;
@@ -270,7 +270,7 @@ class NeuralSession : public DenoiserSession {
     return input;
   }
 
-  /// The first layer of a range and the one behind its last. A share that names a layer exactly must not lose it to
+  /// The first layer of a range and the one after its last. A share that names a layer exactly must not lose it to
   /// rounding.
   std::pair<int, int> LayersOf(const LayerRange& range) const {
     const auto layers = static_cast<double>(network_.hyper().layers);
@@ -317,7 +317,7 @@ class NeuralSession : public DenoiserSession {
     });
   }
 
-  /// Which requests each thread reads alone, those of one pass together; empty where they cannot be shared out evenly.
+  /// Which requests each thread reads alone, those of one pass together; empty if they cannot be shared out evenly.
   template <typename Request>
   std::vector<std::vector<std::size_t>> SharesOf(std::span<const Request> requests) const {
     if (team_.size() < 2) return {};
@@ -351,7 +351,7 @@ class NeuralSession : public DenoiserSession {
   const std::size_t dim_;
   const Ledger ledger_;
   const ReaderOptions reader_options_;
-  ThreadPool team_;  // the one of the session: whatever it computes
+  ThreadPool team_;  // the session's only one, for everything that it computes
   NetworkRunner runner_;
   NeuralReader reader_;
   std::vector<std::unique_ptr<Lane>> lanes_;

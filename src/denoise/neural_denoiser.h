@@ -12,7 +12,7 @@ namespace punt {
 
 class NeuralDenoiser : public Denoiser {
  public:
-  /// `never` are tokens that no row may give (besides the mask): what a vocabulary has but a text does not.
+  /// `never` are tokens that no row may propose (besides the mask), because they do not occur in texts.
   /// `influence` may be null. Throws Error when the facts do not fit the network.
   NeuralDenoiser(DenoiserInfo info, std::shared_ptr<const Network> network, std::vector<Token> never,
                  std::shared_ptr<const InfluenceHead> influence = nullptr);

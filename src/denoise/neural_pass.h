@@ -1,4 +1,4 @@
-// What a forward pass of a network leaves behind: hidden states of its rows, and logits of those that were read.
+// What a forward pass of a network leaves behind: hidden states of its rows, and logits of the rows that were read.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +15,9 @@
 
 namespace punt {
 
-/// Memory for the logits that the passes of a session keep; outlives the session with its last pass. Every step keeps
-/// as much as the one before, so what is given back is used again: asking the system for it anew would cost more than
-/// the numbers are worth.
+/// Memory for the logits that the passes of a session keep; it lives as long as the last of these passes. Every step
+/// keeps as much as the one before, so memory that is given back is reused: asking the system for it again would cost
+/// more than keeping the numbers saves.
 class LogitStore {
  public:
   struct Room {
@@ -25,7 +25,7 @@ class LogitStore {
     std::size_t size = 0;
   };
 
-  /// Not set; empty when it would exceed the budget.
+  /// Uninitialised; empty when it would exceed the budget.
   Room Take(std::size_t size, std::size_t budget) {
     std::lock_guard lock(mutex_);
     auto fits = std::find_if(spare_.begin(), spare_.end(), [&](const Room& room) { return room.size >= size; });

@@ -1,4 +1,4 @@
-// Rows of a network's passes: through the output head, a portion at a time, and reduced where they lie.
+// Reads rows of a network's passes: through the output head, a portion at a time, and reduced in place.
 #pragma once
 
 #include <memory>
@@ -18,11 +18,11 @@ struct ReaderOptions {
   std::size_t dim = 0;
   double guidance = 0;
   std::size_t logit_cache_bytes = 0;
-  std::vector<Token> banned;  // no row gives these
+  std::vector<Token> banned;  // no row proposes these
 };
 
-/// Used by one thread at a time. Results do not depend on the reader. Two readers may not read the same pass at once:
-/// reading leaves logits with it.
+/// Used by one thread at a time. Results do not depend on the reader. Two readers must not read the same pass at once,
+/// because reading stores logits in it.
 class NeuralReader {
  public:
   /// `runner` computes heads; it, `options` and `team` must outlive the reader.

@@ -37,7 +37,7 @@ const ToyRow& FindToy(std::string_view kind) {
            fmt::join(ToyKinds(), ", "));
 }
 
-/// Those that fill masks: a judge of texts comes along as well.
+/// The bundled models that fill masks; a judge of texts is bundled too.
 std::vector<std::string> BundledDenoisers() {
   std::vector<std::string> names;
   for (const BundledModel& model : BundledModels()) {
@@ -61,8 +61,8 @@ bool LooksLikePath(std::string_view name) {
            fmt::join(names, ", "), names.empty() ? "" : ", ", fmt::join(ToyKinds(), ", toy:"));
 }
 
-/// The head that is named, or lies beside the model; null: there is none. One that was not asked for and does not fit
-/// is left alone, with a warning.
+/// The head that is named, or found beside the model; null if there is none. One that was not asked for and does not
+/// fit is ignored, with a warning.
 std::shared_ptr<const InfluenceHead> OpenHead(std::string_view name, const ModelOptions& options,
                                               const Network& network, std::vector<std::string>& warnings) {
   const Hyperparameters& hyper = network.hyper();
@@ -97,7 +97,7 @@ Model OpenNetwork(std::string_view name, const ModelOptions& options) {
                     .eos_tokens = vocabulary.eos_tokens,
                     .max_length = static_cast<int>(hyper.context_length),
                     .has_attention_maps = true,
-                    // A shifted row stands for the position behind it; a shadow would have to see past itself.
+                    // A shifted row predicts the position after it; a shadow would have to see past itself.
                     .has_shadow_rows = !hyper.shift_logits};
   Model model{.name = std::string(name),
               .architecture = hyper.architecture,

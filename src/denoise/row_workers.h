@@ -54,7 +54,7 @@ class RowWorkers {
   }
 
  private:
-  static constexpr std::size_t kNumbersPerThread = 8192;  // of rows; below it a thread costs more than it brings
+  static constexpr std::size_t kNumbersPerThread = 8192;  // of rows; with fewer a thread costs more than it gains
 
   ThreadPool& team_;
   std::size_t vocab_;

@@ -1,4 +1,4 @@
-// Checks at the door of every exact model. Sessions have checked their input already; these catch bugs.
+// Checks on entry to every exact model. Sessions have already checked their input; these catch bugs.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Forests of random tables with a strength of coupling: what the product, markov and tree toys are made of.
+// Forests of random tables with a given strength of coupling, for the product, markov and tree toys.
 #pragma once
 
 #include <cstdint>

@@ -12,10 +12,10 @@
 // - Products over siblings are built from prefixes and suffixes, never by dividing one factor out: with
 //   deterministic tables (coupling = 1) factors are zero.
 // - A message is only defined up to a factor. It is rescaled to a maximum of one when it gets small, so a
-//   product along 4,096 positions does not underflow; a vector of zeros stays one and means contradiction.
-//   Open: a state that some neighbours make less likely than 1e-280 of its rivals counts as impossible, even
-//   if other neighbours speak for it as strongly. It takes over a thousand siblings that agree to get there
-//   (or as many along a chain of zeros and ones); the toys do not, because their tables mix at every edge.
+//   product along 4,096 positions does not underflow; a vector of zeros stays zero and means contradiction.
+//   Known limit: a state that some neighbours make less likely than 1e-280 of its rivals counts as impossible, even
+//   if other neighbours favour it as strongly. That takes more than a thousand siblings that agree
+//   (or as many along a chain of zeros and ones); the toys avoid it, because their tables mix at every edge.
 // - A subtree without evidence sends exactly ones, at no cost; a revealed end of an edge costs O(V).
 //
 // The revealed tokens are a product over components, so a contradiction in one makes the rows of all others

@@ -1,8 +1,8 @@
 // Toy "joint": any law at all, as a table of V^L probabilities.
 //
 // The tables are drawn from one Dirichlet law over all sequences, so nothing in them is independent of
-// anything else, and whether two positions are nearly independent depends on the values drawn. That is
-// where a test on one value per anchor can be wrong, and where the law of a planner's output has to be compared
+// anything else, and whether two positions are nearly independent depends on the values drawn. In such a model
+// a test with one value per anchor can be wrong, and the law of a planner's output must be compared
 // with the table itself.
 //
 // Conditionals: a depth-first scan over sequences that agree with the revealed tokens everywhere but in at most

@@ -1,7 +1,7 @@
 // Toy "markov": a chain in which each position follows the one before it.
 //
-// The step from one node to the next is T[a][b] = (1 - coupling) q[b] + coupling [b == pi(a)], with tables of
-// its own per edge: with probability `coupling` the next token is a fixed function of this one, else it is
+// The step from one node to the next is T[a][b] = (1 - coupling) q[b] + coupling [b == pi(a)], with separate
+// tables for each edge: with probability `coupling` the next token is a fixed function of this one, else it is
 // drawn from a distribution that does not depend on it. Coupling 0 is exactly a product (the `product` toy of
 // the same seed), coupling 1 leaves only the first token free.
 //

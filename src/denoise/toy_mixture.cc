@@ -6,7 +6,7 @@
 //
 // Conditionals: p(x_i = v | others) = sum_k w_k(-i) q_ik(v), where w(-i) is the posterior over components given
 // all revealed tokens but the one at i. Evidence is summed as logarithms (4,096 factors underflow otherwise);
-// factors that are exactly zero are counted apart, so that leaving one out is a subtraction in both parts.
+// factors that are exactly zero are counted separately, so that leaving one out is a subtraction in both parts.
 // O(K) per position for the posterior and O(K V) for the row.
 //
 // Tested by toy_mixture_test.cc and toy_families_test.cc.

@@ -36,7 +36,7 @@ class MixtureModel : public ExactModel {
 
   std::vector<double> weights_;
   std::vector<double> tables_;
-  std::vector<double> logs_;  // ln of the tables, [L x V x K]: what evidence reads lies side by side
+  std::vector<double> logs_;  // ln of the tables, [L x V x K]: what evidence reads is contiguous
 };
 
 }  // namespace punt

@@ -1,6 +1,6 @@
-// Toy "product": independent positions, each with a random distribution of its own.
+// Toy "product": independent positions, each with its own random distribution.
 //
-// The law that every parallel sampler assumes and none has: here committing everything at once is exact, so
+// The law that every parallel sampler assumes and no real model has: here committing everything at once is exact, so
 // a planner that needs more than one step wastes passes, and an independence test that rejects is wrong.
 // A forest without edges. Conditionals cost O(L V).
 //

@@ -1,6 +1,6 @@
-// Several sequences at once. Each runs the ordinary loop on a thread of its own; a hub between them and
-// the session merges their forward passes into batches. There is no second loop, and a sequence cannot
-// tell whether it has company.
+// Several sequences at once. Each runs the ordinary loop on its own thread; a hub between them and
+// the session merges their forward passes into batches. There is no second loop, and a sequence does not
+// notice whether it runs alone.
 #include <algorithm>
 #include <exception>
 #include <mutex>

@@ -1,10 +1,10 @@
-// A barrier whose last arrival works for everybody.
+// A barrier whose last arrival works for all.
 //
-// Calls wait on one list under one mutex. Whoever finds that the list is as long as the number of
-// participants runs a round: it holds the mutex while it does, which costs nobody anything, because everybody
-// else waits for the round to end. A round takes one kind of call off the list, the cheap ones first: a
+// Calls wait on one list under one mutex. The thread that finds the list as long as the number of
+// participants runs a round: it holds the mutex meanwhile, which costs nothing, because all the others
+// wait for the round to end. A round takes one kind of call off the list, the cheap ones first: a
 // participant that still has rows to read may want a pass afterwards, and should be in the same batch as those
-// that want one already. Each round completes at least one call, so there is no deadlock; a participant that
+// that already want one. Each round completes at least one call, so there is no deadlock; a participant that
 // leaves shortens the barrier and wakes the rest.
 //
 // Batches are put together in the order of joining, so they do not depend on which thread came first.
@@ -95,7 +95,7 @@ class BatchHub::Table {
     waiting_.erase(waiting_.begin(), end);
   }
 
-  /// Request is const-qualified. Never throws: failures go to those who caused them.
+  /// Request is const-qualified. Never throws: failures go to the participants that caused them.
   template <typename Request>
   void RunTogether(std::span<Call* const> calls) {
     try {

@@ -1,4 +1,4 @@
-// A meeting point for threads that each generate a sequence of their own, in direct style, and whose
+// A meeting point for threads that each generate a sequence with the ordinary loop, and whose
 // forward passes should nevertheless run together in batches.
 #pragma once
 
@@ -21,8 +21,8 @@ namespace punt {
 ///   session counts the merged calls.
 /// - Reads go first: passes are run only when all participants want passes, so the merged number of
 ///   calls is that of the participant with the most.
-/// - When a merged call throws, the participants' calls are repeated one by one: who caused the error gets it,
-///   the others get their results. (The shared session's rows_read then counts the rows of both attempts.)
+/// - When a merged call throws, the participants' calls are repeated one by one: the one that caused the error gets
+///   it, the others get their results. (The shared session's rows_read then counts the rows of both attempts.)
 ///
 /// A participant that neither calls nor leaves holds up all others: every joined session needs a thread that
 /// uses or destroys it. The shared session must not be used by others in the meantime; it and the hub
@@ -34,7 +34,7 @@ class BatchHub {
   BatchHub(const BatchHub&) = delete;
   BatchHub& operator=(const BatchHub&) = delete;
 
-  /// A new participant. All join before the first of them makes a call; later ones only join later batches.
+  /// A new participant. All should join before the first of them makes a call; later ones only join later batches.
   /// Destroying the session leaves the hub.
   std::unique_ptr<DenoiserSession> Join();
 
@@ -45,8 +45,9 @@ class BatchHub {
   std::unique_ptr<Table> table_;
 };
 
-/// Calls run(0, ...), run(1, ...), ... `count` of them, each on a thread and with a participant's session of its own,
-/// in groups of bounded size. When some throw, the first to do so is what the caller gets, once all have ended.
+/// Calls run(0, ...), run(1, ...), ... `count` of them, each on its own thread and with its own participant's session,
+/// in groups of bounded size. When some throw, the caller gets the first exception, once all of the group have ended;
+/// no further group is begun.
 void RunTogether(DenoiserSession& shared, std::size_t count,
                  const std::function<void(std::size_t index, DenoiserSession& session)>& run);
 

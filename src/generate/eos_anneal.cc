@@ -1,10 +1,10 @@
 // EOS annealing (Kim et al. 2026, arXiv 2604.10567, "Early decisions matter").
 //
-// Idea. Decoding a whole canvas by confidence fills its end first: padding is what a model is surest of, what stands
-// next to a committed token is what it is surest of then, and the text grows backwards from an end that was decided
+// Idea. Decoding a whole canvas by confidence fills its end first: a model is surest of padding, then of what is
+// next to a committed token, and so the text grows backwards from an end that was decided
 // before its content. So the logit of EOS is divided by lambda before positions are chosen, and lambda falls from 3 to
-// 1 over the run: early on EOS does not lead, at the end it means what it always meant. Only the choice of positions
-// changes. Which token a position would take does not, so that a model may still end where it wants to.
+// 1 over the run: early on EOS does not lead, at the end it counts in full. Only the choice of positions
+// changes. The token that a position would take does not, so a model may still end where it wants to.
 //
 // When. Models whose canvas is longer than their answer, without windows; any planner, any score. It costs nothing.
 //
@@ -16,7 +16,7 @@
 //     generation that is committed, which is the same for a rule that commits equally many in every step.
 //   - Only positions that propose EOS are judged anew. In the paper those whose second choice is EOS gain a little.
 //   - The probability that is annealed is also what thresholds compare, and what the canvas keeps of the commit.
-//   - Several EOS tokens: each by itself.
+//   - Several EOS tokens: each is divided separately.
 //
 // Tested by eos_anneal_test.cc (against a softmax over the changed logits), generator_test.cc, conformance_test.cc.
 #include "generate/eos_anneal.h"

@@ -27,7 +27,7 @@ class ModelProposer : public Proposer {
   ProposalOptions options_;
 };
 
-/// The first generated EOS with nothing masked before it and no prompt behind it; -1 if there is none.
+/// The first generated EOS with nothing masked before it and no prompt after it; -1 if there is none.
 Position SettledEos(const Canvas& canvas, const DenoiserInfo& info) {
   if (canvas.generated().empty()) return -1;
   // Everything from `tail` on is generated, so text that ends there ends the sequence.

@@ -1,4 +1,4 @@
-// Why a recipe cannot be run, for those who want to know before they start.
+// Why a recipe cannot be run, for callers that want to know before they start.
 #pragma once
 
 #include <optional>
@@ -16,8 +16,8 @@ struct Misfit {
 /// What the planner needs and the model does not have, as a sentence.
 std::optional<std::string> FindMissing(const Planner& planner, const DenoiserInfo& info);
 
-/// What Generate would refuse, if anything: a canvas longer than the model takes, a window larger than the number of
-/// positions to generate, a planner whose needs the denoiser cannot meet.
+/// What Generate would refuse, if anything: a canvas longer than the model takes, a window that is negative or larger
+/// than the number of positions to generate, a planner whose needs the denoiser cannot meet.
 std::optional<Misfit> FindMisfit(const Recipe& recipe, const Canvas& canvas, const DenoiserInfo& info);
 
 }  // namespace punt

@@ -6,9 +6,9 @@
 // The same holds for a step that changed nothing (schedules do that): its base pass serves again. Results
 // are the same with and without; only NFE is lower. Tested by generator_test, punt_test, conformance_test.
 //
-// Caches. What a pass does not compute again is decided here, by Recipe::cache: for base passes see StaleInBase; what
-// test passes do not compute they see as it was in the last base pass. Under `step` base passes are exact, and so a
-// test pass never stands in for one. Under the others it may.
+// Caches. What a pass does not compute again is decided here, by Recipe::cache: for base passes see StaleInBase; test
+// passes see what they do not compute as it was in the last base pass. Under `step` base passes are exact, and so a
+// test pass never serves as one. Under the others it may.
 #include "generate/step.h"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ bool Contains(const std::vector<Position>& sorted, std::span<const Position> asc
   return std::includes(sorted.begin(), sorted.end(), ascending.begin(), ascending.end());
 }
 
-/// Sets confidences, as the recipe's score and EOS policy will have them.
+/// Sets confidences by the recipe's score and EOS policy.
 struct Judge {
   const Recipe& recipe;
   const DenoiserInfo& info;
@@ -74,7 +74,7 @@ void Rank(std::vector<Proposal>& proposals) {
 /// The planner's window into the model during one step.
 class StepProbe : public Probe {
  public:
-  /// Test passes may reuse the states of `state`; without, they compute everything.
+  /// Test passes may reuse the states of `state`; if it has none, they compute everything.
   StepProbe(Meter& meter, const Recipe& recipe, const StreamKey& key, const RunState& state, const PassRef& base,
             std::span<const Proposal> proposals)
       : meter_(meter),
@@ -329,7 +329,7 @@ std::span<const Position> CurrentScope(const Recipe& recipe, RunState& state) {
   return scope;
 }
 
-/// What belongs to positions that are filled already goes to `revealed`.
+/// Proposals at positions that are already filled go to `revealed`.
 void RankAndSplit(const Canvas& canvas, std::vector<Proposal>& proposals, std::vector<Proposal>& revealed) {
   const auto filled = std::stable_partition(proposals.begin(), proposals.end(), [&](const Proposal& proposal) {
     return canvas.is_masked(proposal.position);

@@ -32,8 +32,8 @@ struct StepOutcome {
   bool base_was_free = false;
 };
 
-/// Forward passes under a budget. Throws Interrupted instead of running a pass too many or running on
-/// after a cancellation; Generate turns it into a stop reason. An exception, because it has to leave the
+/// Forward passes under a budget. Throws Interrupted instead of running a pass too many or continuing
+/// after a cancellation; Generate turns it into a stop reason. It is an exception because it must leave the
 /// planner from the middle of its probing.
 class Meter {
  public:

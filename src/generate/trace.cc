@@ -1,15 +1,15 @@
-// Traces on disk: one JSON object per line, read strictly. A trace comes from another program, another
-// version or a damaged disk as often as from us, and everything behind the reader (view, replay, analysis)
-// indexes canvases with the numbers in it. So the reader is the only place that checks, in two stages:
+// Traces on disk: one JSON object per line, read strictly. A trace may come from another program, another
+// version or a damaged disk, and everything after the reader (view, replay, analysis) indexes canvases with the
+// numbers in it. So the reader is the only place that checks, in two stages:
 //
-//   FromJsonLine   a line by itself (trace_parse.cc): it is JSON and UTF-8, the event and the version are known,
+//   FromJsonLine   a single line (trace_parse.cc): it is JSON and UTF-8, the event and the version are known,
 //                  every field is there with the right type and range, lists that belong together match
 //   ReadTrace      a line in its place (trace_order.h): the run comes first, rounds and commits belong to the
 //                  step that is open, positions lie on the canvas, a commit fills masks and nothing else
 //
 // Fields that version 1 does not know are ignored: a later writer may add some without breaking a reader.
-// Writing keeps the key order of the documentation in punt/trace.h, and shortest decimals that read back to
-// the same double. A piece that is no UTF-8 by itself (byte-level vocabularies cut characters in two) is
+// Writing keeps the key order documented in punt/trace.h, and writes the shortest decimals that read back to
+// the same double. A piece that is not UTF-8 alone (byte-level vocabularies cut characters in two) is
 // written with U+FFFD in place of the offending bytes.
 //
 // Tested by trace_test.cc (round trips of random events, each refusal) and tests/trace_fuzz_test.cc (mutated

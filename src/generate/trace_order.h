@@ -11,11 +11,11 @@ namespace punt {
 ///
 ///   trace = { run { pieces | step { round | pieces } [ commit ] } [ end ] }
 ///
-/// A step without a commit is the last of its run (a limit or a cancellation came in between), a run without
+/// A step without a commit is the last of its run (a limit or a cancellation intervened); a run without
 /// an end was interrupted.
 class TraceOrder {
  public:
-  /// Throws Error when `event` cannot stand here; the checker must not be used afterwards.
+  /// Throws Error when `event` is not allowed here; the checker must not be used afterwards.
   void Check(const TraceEvent& event);
 
  private:

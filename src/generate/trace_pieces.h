@@ -1,4 +1,4 @@
-// Texts for the tokens of a trace. The loop knows no texts; whoever watches it wants them.
+// Texts for the tokens of a trace. The loop knows no texts, but observers want them.
 #pragma once
 
 #include <set>
@@ -9,8 +9,8 @@
 
 namespace punt {
 
-/// Passes events on, and before the first use of a token a PiecesEvent with its text (for the canvas of the
-/// run event: right after it). Each run gets its pieces anew, so that runs of one file stand by themselves.
+/// Passes events on, and before the first use of a token sends a PiecesEvent with its text (for the canvas of the
+/// run event: right after it). Each run gets its pieces anew, so that every run of a file is complete.
 /// Neither the tokenizer nor the observer is owned.
 class PieceAnnotator : public Observer {
  public:

@@ -1,4 +1,4 @@
-// Architectures: one file and one row each. Adding one: a file src/model/<name>.cc, a row in architectures.cc.
+// Architectures: one file and one row each. CONTRIBUTING.md says how to add one.
 #pragma once
 
 #include <span>
@@ -21,7 +21,7 @@ struct ArchitectureRow {
   void (*require)(const Hyperparameters& hyper, TensorTable& table);
   /// Input columns, [D, N].
   ggml_tensor* (*embed)(Graph& graph);
-  /// One layer; the graph has entered it. In the last layer [D, N] -> [D, R] by way of Graph::Asked.
+  /// One layer, which the graph has entered. In the last layer [D, N] -> [D, R], by way of Graph::Asked.
   ggml_tensor* (*layer)(Graph& graph, ggml_tensor* x);
   /// From [D, R] to logits [V, R].
   ggml_tensor* (*head)(Graph& graph, ggml_tensor* x);
@@ -29,7 +29,8 @@ struct ArchitectureRow {
 
 std::span<const ArchitectureRow> Architectures();
 
-/// Throws Error listing the known ones, or saying that the model is autoregressive; `origin` is the file to blame.
+/// Throws Error listing the known ones, or saying that the model is autoregressive; `origin` is what errors call the
+/// file.
 const ArchitectureRow& FindArchitecture(std::string_view name, std::string_view origin);
 
 // The rows, each defined in its architecture's file.

@@ -10,7 +10,7 @@ namespace punt {
 namespace {
 
 bool IsAutoregressive(std::string_view name) {
-  // The families of libllama that people have files of; versions and sizes go behind the name.
+  // The families of libllama that people are likely to have; versions and sizes follow the name.
   constexpr std::string_view kFamilies[] = {"llama",    "mistral",   "qwen",    "gemma",   "phi",      "gpt",
                                             "falcon",   "mpt",       "olmo",    "granite", "stablelm", "mamba",
                                             "deepseek", "starcoder", "command", "cohere",  "smollm",   "glm",

@@ -53,7 +53,7 @@ fs::path LocateModel(std::string_view name) {
     if (model.name == name) return model.file;
   }
   std::error_code error;
-  if (!fs::exists(fs::path(name), error)) {  // what lies here is meant before what was fetched once
+  if (!fs::exists(fs::path(name), error)) {  // a file here takes precedence over one that was fetched
     for (const BundledModel& model : FetchedModels()) {
       if (model.name == name) return model.file;
     }

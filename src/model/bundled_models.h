@@ -9,8 +9,8 @@
 
 namespace punt {
 
-/// The folder: $PUNT_MODELS_DIR, or else where the running program finds it: ../share/punt/models beside an installed
-/// one, models in the source tree of a built one. Empty when there is none.
+/// The folder: $PUNT_MODELS_DIR, or else what the running program finds: ../share/punt/models if it is installed,
+/// models in the source tree if it was built there. Empty when there is none.
 std::filesystem::path BundledModelsFolder();
 
 /// Where scripts/fetch-models puts models: $XDG_CACHE_HOME/punt/models, or ~/.cache/punt/models.
@@ -26,9 +26,9 @@ std::vector<BundledModel> BundledModels();
 
 std::vector<BundledModel> FetchedModels();
 
-/// The file of the bundled model of this name, or else, where no such file lies here, of the fetched one; any other
-/// name is taken for a path and returned as it is. A path that happens to be such a name can be written with a folder:
-/// ./NAME.
+/// The file of the bundled model of this name, or else, unless the current folder has a file of that name, of the
+/// fetched one; any other name is taken for a path and returned as it is. A path that happens to be such a name can be
+/// written with a folder: ./NAME.
 std::filesystem::path LocateModel(std::string_view name);
 
 }  // namespace punt

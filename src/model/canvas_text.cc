@@ -8,11 +8,11 @@
 namespace punt {
 namespace {
 
-// Toys and small networks have a length; a large network only a limit, far beyond what one wants to wait for.
+// Toys and small networks fill their whole length by default; a large network's is far too long to wait for.
 constexpr std::int64_t kUsualLength = 128;
 constexpr std::int64_t kSmallCanvas = 256;
 
-/// Before anything is done with a text that cannot fit, however it is tokenized.
+/// Called before any work on a text: refuses one that cannot fit, however it is tokenized.
 void RequireSize(std::size_t bytes, std::string_view what, const Model& model) {
   const auto tokens = static_cast<std::size_t>(model.denoiser->info().max_length);
   const std::size_t most = tokens * model.tokenizer->LongestPiece();

@@ -1,5 +1,5 @@
-// Conversion reads the model once, tensor by tensor and in blocks of rows, and writes as it goes: the header first,
-// which is known before any weight is read, then the tensors, each from the mapped file or, where the source has to
+// Conversion reads the model once, tensor by tensor and in blocks of rows, and writes as it goes: first the header,
+// which is known before any weight is read, then the tensors, each from the mapped file or, if the source must
 // make it, from a buffer of its size.
 #include "model/convert.h"
 
@@ -38,7 +38,7 @@ TensorInfo WithType(TensorInfo info, ggml_type type) {
   return info;
 }
 
-/// "keep" says what most of the bytes are.
+/// For "keep": the type of most of the bytes.
 std::uint32_t PlannedFileType(const WeightType& wanted, const WeightSource& source, const Plan& plan) {
   if (!wanted.is_keep) return wanted.file_type;
   std::map<ggml_type, std::uint64_t> bytes;
@@ -185,7 +185,7 @@ ConvertResult Convert(const WeightSource& source, const fs::path& output, const 
 
 ConvertResult ConvertModel(const fs::path& input, const fs::path& output, const ConvertOptions& options) {
   ParseWeightType(options.type);  // before any file is opened
-  // The name keeps a slip from replacing a checkpoint's own files.
+  // Requiring this ending keeps a slip from replacing a checkpoint's own files.
   if (output.extension() != ".gguf") BadInput("{}: the name of the output must end in .gguf", output.string());
   const std::unique_ptr<WeightSource> source = OpenModelFiles(input);
   std::error_code ignored;

@@ -20,7 +20,7 @@ struct DeviceInfo {
 
 std::vector<DeviceInfo> ListDevices();
 
-/// "auto" is the first GPU, or the CPU. Throws Error listing the devices there are.
+/// "auto" is the first GPU, or else the CPU. Throws Error listing the devices that exist.
 ggml_backend_dev_t FindDevice(std::string_view name);
 ggml_backend_dev_t CpuDevice();
 

@@ -1,10 +1,10 @@
 // ESM-2 and MemDLM, masked language models of proteins: pre-norm layers with layer norms and biases, RoPE on halves,
-// erf GELU, a norm behind the last layer, and BERT's head.
+// erf GELU, a norm after the last layer, and BERT's head.
 //
 // Token dropout: ESM-2 was trained with part of the residues masked and their embeddings zeroed, and rescales the
-// others for the share that is missing: by (1 - 0.15 * 0.8) / (1 - masked / all), at every inference. The factors come
-// in as an input. Revealing a token therefore moves every embedding a little; SessionOptions::freeze_mask_ratio keeps
-// the base pass's factor in test passes.
+// others for the share that is missing: by (1 - 0.15 * 0.8) / (1 - masked / all), at every inference. The factors are
+// an input of the graph. Revealing a token therefore moves every embedding a little; SessionOptions::freeze_mask_ratio
+// keeps the base pass's factor in test passes.
 //
 // Tested by parity_test.cc.
 #include "model/architecture.h"
@@ -13,7 +13,7 @@
 namespace punt {
 namespace {
 
-/// Proteins are written in amino acids; the rest of the alphabet marks sequences, gaps and doubt.
+/// Proteins are written in amino acids; the rest of the alphabet marks sequences, gaps and unknown residues.
 constexpr Token kFirstAminoAcid = 4;
 constexpr Token kLastAminoAcid = 23;
 

@@ -126,7 +126,7 @@ bool Graph::EndsWithAllRows() const {
   return !shape_.attention_layers.empty() && shape_.attention_layers.back() == hyper_.layers - 1 && shape_.rows() > 0;
 }
 
-/// A copy of the rows asked, to be read after the run. `x` has them alone already where `is_asked`.
+/// A copy of the rows asked for, to be read after the run. With `is_asked`, `x` holds only these already.
 ggml_tensor* Graph::KeepRows(ggml_tensor* x, std::int64_t columns, bool is_asked) {
   ggml_tensor* rows = ggml_cont_2d(context_, x, ggml_nelements(x) / columns, columns);
   if (!is_asked) rows = ggml_get_rows(context_, rows, inputs_.asked);
@@ -208,7 +208,7 @@ ggml_tensor* Graph::JoinStored(const Run& run, ggml_tensor* fresh, ggml_tensor* 
   return ggml_reshape_3d(context_, all, fresh->ne[0], fresh->ne[1], run.keys);
 }
 
-/// [head_dim * H, queries of the run]; null where nothing is asked of it.
+/// [head_dim * H, queries of the run]; null if nothing is asked of it.
 ggml_tensor* Graph::AttendRun(const Run& run, ggml_tensor* q, ggml_tensor* k, ggml_tensor* v) {
   // [head_dim, heads, N] -> this run's [head_dim, heads, tokens, sequences] -> [head_dim, tokens, heads, sequences]
   const auto part = [&](ggml_tensor* x, std::int64_t first, std::int64_t count) {

@@ -1,10 +1,10 @@
 // The vocabulary in which architectures are written: a graph under construction over the tensors of a network.
 //
 // Activations are [D, N] in ggml's order (a column per token), N = the columns of all sequences of the batch, one
-// after the other. Everything but attention acts on columns; attention stays within a sequence. In the last layer
-// only the rows that were asked for go on: Asked() picks them from keys' rows, and what follows is [D, R].
+// after another. Everything but attention acts on columns; attention stays within a sequence. In the last layer
+// only the rows that were asked for are kept: Asked() picks them from the columns, and what follows is [D, R].
 //
-// A pass may compute some columns of a sequence only, and take the keys and values of the others from an earlier pass:
+// A pass may compute only some columns of a sequence, and take the keys and values of the others from an earlier pass:
 // see key_values.h. Columns are then those that are computed, and attention joins their keys with the stored ones.
 #pragma once
 
@@ -28,11 +28,11 @@ namespace punt {
 /// One sequence's share of a batch. Equal shapes make equal graphs.
 struct SequenceShape {
   std::int64_t tokens = 0;   // which are the keys
-  std::int64_t columns = 0;  // tokens that are computed; fewer than all where the others' keys and values are stored
-  std::int64_t rows = 0;     // rows asked
+  std::int64_t columns = 0;  // tokens that are computed; fewer than all if the others' keys and values are stored
+  std::int64_t rows = 0;     // rows asked for
   bool is_masked = false;    // attention is restricted by a mask, given as an input
-  const KeyValues* stored = nullptr;  // of this sequence, read where columns are missing
-  bool stores = false;                // and what is computed goes there
+  const KeyValues* stored = nullptr;  // of this sequence, read for missing columns
+  bool stores = false;                // what is computed is written there
 
   bool is_partial() const { return columns < tokens; }
 
@@ -43,9 +43,9 @@ struct SequenceShape {
 struct GraphShape {
   std::vector<SequenceShape> sequences;
   std::vector<int> attention_layers;  // whose attention probabilities are kept, ascending
-  bool fused_attention = false;       // one operation instead of three where probabilities are not kept
-  bool keeps_experts = false;         // the experts chosen can be read after a run
-  bool keeps_states = false;          // so can the states of all layers at the rows asked
+  bool fused_attention = false;       // one operation instead of three, unless probabilities are kept
+  bool keeps_experts = false;         // the chosen experts can be read after a run
+  bool keeps_states = false;          // so can the states of all layers at the rows asked for
 
   bool operator==(const GraphShape&) const = default;
   std::int64_t columns() const;
@@ -58,9 +58,9 @@ struct GraphInputs {
   ggml_tensor* positions = nullptr;        // i32 [N]
   ggml_tensor* types = nullptr;            // i32 [N], segments
   ggml_tensor* scales = nullptr;           // f32 [1, N], factors of the embeddings
-  ggml_tensor* asked = nullptr;            // i32 [R], columns to go on with
+  ggml_tensor* asked = nullptr;            // i32 [R], columns to keep
   ggml_tensor* asked_positions = nullptr;  // i32 [R]
-  std::vector<ggml_tensor*> places;        // per sequence: i32 [columns], their tokens, or null where all are computed
+  std::vector<ggml_tensor*> places;        // per sequence: i32 [columns], their tokens, or null if all are computed
   std::vector<ggml_tensor*> masks;         // per sequence: f16 [keys, queries] or null
   std::vector<ggml_tensor*> asked_masks;   // the same for the rows asked, in the last layer
 };
@@ -74,7 +74,7 @@ class Graph {
     bool own_attention = false;  // attention_kernels.h instead of ggml's
   };
   /// `context` must be large enough (GraphNodes) and allocate no data; `hyper`, what `weights` refers to and `team`,
-  /// which computes operations of our own, must outlive the graph.
+  /// which computes our own operations, must outlive the graph.
   Graph(ggml_context* context, const Hyperparameters& hyper, const Weights& weights, const GraphShape& shape,
         ThreadPool& team);
 
@@ -101,7 +101,7 @@ class Graph {
   ggml_tensor* Factor(std::string_view name);
 
   // ---- attention
-  ggml_tensor* Asked(ggml_tensor* x);                      // rows that go on: all but in the last layer
+  ggml_tensor* Asked(ggml_tensor* x);                      // the columns to keep: all, except in the last layer
   ggml_tensor* Heads(ggml_tensor* x, std::int64_t heads);  // [head_dim, heads, N]
   ggml_tensor* Rope(ggml_tensor* heads, bool of_queries);
   ggml_tensor* Attend(ggml_tensor* q, ggml_tensor* k, ggml_tensor* v);  // -> [head_dim * H, queries]
@@ -144,7 +144,7 @@ class Graph {
   bool EndsWithAllRows() const;
   /// Nodes that no result depends on: they write into KeyValues, or are states.
   const std::vector<ggml_tensor*>& side_effects() const { return side_effects_; }
-  /// What nodes point to: whoever computes the graph keeps it.
+  /// What nodes point to: must be kept while the graph is computed.
   std::deque<Product> TakeProducts() { return std::move(products_); }
 
  private:

@@ -13,7 +13,7 @@ namespace punt {
 namespace {
 
 constexpr std::size_t kLongestChain = 16;  // nodes of a step of columns
-constexpr std::int64_t kSmallStep = 8192;  // numbers: a few microseconds, less than sharing them out brings
+constexpr std::int64_t kSmallStep = 8192;  // numbers: a few microseconds, too little to share out
 
 bool IsComputed(const ggml_tensor* node) {
   const bool is_view = node->op == GGML_OP_NONE || node->op == GGML_OP_VIEW || node->op == GGML_OP_RESHAPE ||
@@ -87,7 +87,7 @@ std::vector<GraphStep> StepsOf(ggml_cgraph* graph, int threads) {
   return maker.Take();
 }
 
-/// What a thread needs to have ggml compute some nodes: a graph to list them in, and room.
+/// What a thread needs for ggml to compute some nodes: a graph to list them in, and memory.
 class GraphComputer::Bench {
  public:
   Bench() {

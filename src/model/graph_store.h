@@ -1,4 +1,4 @@
-// Graphs by shape: built once, kept while they are asked for, computed on memory that they share.
+// Graphs by shape: built once, kept while they are used, computed in memory that they share.
 #pragma once
 
 #include <ggml-backend.h>
@@ -97,7 +97,7 @@ class GraphStore {
                                               scheduler_nodes_, false, false));
     }
     ggml_backend_sched_reset(scheduler_.get());
-    // The graph may have been placed before, in memory that others used since: it is placed anew.
+    // The graph may have been placed before, in memory that others have used since: it is placed anew.
     for (ggml_tensor* t = ggml_get_first_tensor(built.context.get()); t;
          t = ggml_get_next_tensor(built.context.get(), t)) {
       t->data = nullptr;

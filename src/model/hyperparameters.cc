@@ -11,7 +11,7 @@ constexpr std::int64_t kMostLayers = 4096;
 constexpr std::int64_t kMostDims = 1 << 20;
 constexpr std::int64_t kMostTokens = 1 << 24;
 
-/// A count within reason: absurd numbers in a header must not become absurd allocations.
+/// A plausible count: absurd numbers in a header must not become absurd allocations.
 std::int64_t Count(const Metadata& metadata, const std::string& key, std::int64_t most) {
   const std::int64_t value = metadata.Integer(key);
   if (value < 1 || value > most) BadInput("{}: key '{}' is {}, must lie in 1..{}", metadata.origin(), key, value, most);

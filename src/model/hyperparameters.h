@@ -42,7 +42,7 @@ struct Hyperparameters {
   bool shift_logits = false;         // the prediction for position i is read at row i - 1
   bool token_dropout = false;        // ESM-2: masked embeddings are zero, the others rescaled
   std::int64_t token_types = 0;      // BERT: rows of the segment embedding
-  std::int64_t attention_block = 0;  // block-causal attention in blocks of so many positions; 0: all see all
+  std::int64_t attention_block = 0;  // positions per block of block-causal attention; 0: all see all
 
   std::vector<Token> never_generated;  // what a vocabulary has but a text does not
 
@@ -50,12 +50,12 @@ struct Hyperparameters {
   std::int64_t kv_dim() const { return kv_heads * head_dim; }
 };
 
-/// What all architectures share; what is special is left to their rows. Throws Error naming file and key for
+/// Reads what all architectures share; their rows read the rest. Throws Error naming file and key for
 /// missing keys and for numbers that no network can have.
 Hyperparameters ReadCommonHyperparameters(const Metadata& metadata);
 
-/// What RoPE asks of a network that has it: numbers in pairs. Positions that are learned turn nothing, and their heads
-/// may be of any size. Throws Error naming file and key.
+/// Checks what RoPE requires of a network that has it: heads of even size. (With learned positions heads may have any
+/// size.) Throws Error naming file and key.
 void CheckRope(const Metadata& metadata, const Hyperparameters& hyper);
 
 }  // namespace punt

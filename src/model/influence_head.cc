@@ -13,7 +13,7 @@ namespace punt {
 namespace {
 
 constexpr const char* kSuffix = ".influence.gguf";
-constexpr double kLeastProb = 1e-6;                    // a surprise is no larger than that of this
+constexpr double kLeastProb = 1e-6;                    // smaller probabilities count as this, which limits the surprise
 constexpr float kLeastLog = -20.0f, kMostLog = 10.0f;  // of a prediction
 constexpr std::int64_t kMostOf = 4096;                 // heads, their size, units; a reach
 

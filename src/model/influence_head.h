@@ -2,15 +2,15 @@
 // if another were revealed: what a test pass of PUNT measures. Trained by `training/train influence` on such tests.
 //
 // With x the hidden state of a row divided by its root mean square, s the surprise -ln p(y) of its proposal and e the
-// entropy of its row, for the revealed position i and the one that is looked at, j:
+// entropy of its row, for the revealed position i and the observed one, j:
 //   z_h = q_h(x_j) . k_h(x_i) / sqrt(d_h) + offset_h(j - i)        H scaled dot products, offsets clipped at a reach
 //   u   = relu(a(x_i) + s_i a_s + c(x_j) + e_j c_e + M z)
 //   ln I(i, j) = w . u + b
-// q, k, a and c are rows of one matrix, `project`. Training adds the influences of several positions up and compares
-// the sum with what the set did: planners may add them too.
+// q, k, a and c are rows of one matrix, `project`. Training adds up the influences of several positions and compares
+// the sum with the effect of the set, so planners may add them too.
 //
-// The file is a GGUF of architecture "influence", some 100 kB, that says which model it belongs to. It lies beside the
-// model, NAME.influence.gguf beside NAME.gguf.
+// The file is a GGUF of architecture "influence", some 100 kB, that says which model it belongs to. It is kept beside
+// the model, NAME.influence.gguf beside NAME.gguf.
 //
 // Tested by influence_head_test.cc.
 #pragma once
@@ -26,9 +26,9 @@
 
 namespace punt {
 
-/// What a head says of its model, and a model of itself.
+/// What a head says about its model, and a model about itself.
 struct HeadOwner {
-  std::string name = {};  // general.name; empty: not told, and not compared
+  std::string name = {};  // general.name; empty: unknown, and not compared
   std::string architecture;
   std::int64_t width = 0;  // D
   std::int64_t layers = 0;
@@ -38,7 +38,7 @@ struct HeadOwner {
 /// Immutable; share freely.
 class InfluenceHead {
  public:
-  /// Throws Error, naming the file, when it is no such head or belongs to another model than `owner`.
+  /// Throws Error, naming the file, when it is not such a head or belongs to another model than `owner`.
   InfluenceHead(const std::filesystem::path& file, const HeadOwner& owner);
 
   /// The rows of a pass, R each. Spans live during the call.
@@ -49,8 +49,8 @@ class InfluenceHead {
     std::span<const double> entropies;    // nats
   };
 
-  /// out is [R x R]: how far row j (column) moves when i (row) is revealed, in nats; 0 where i = j. A number depends on
-  /// its two rows alone, not on threads.
+  /// out is [R x R]: how far row j (column) moves when i (row) is revealed, in nats; 0 where i = j. A number depends
+  /// only on its two rows, not on threads.
   void Predict(const Rows& rows, ThreadPool& team, std::span<float> out) const;
 
  private:

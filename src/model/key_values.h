@@ -1,5 +1,6 @@
 // Keys and values of one sequence, all layers and tokens: what attention reads of tokens that a later pass does not
-// compute again. Keys are turned by RoPE already. f32: a pass that computes every column anew gives the same bits.
+// compute again. RoPE has been applied to the keys. They are f32, so a pass that computes every column anew gives the
+// same bits.
 //
 // [head_dim * kv_heads] contiguous per token, so that columns are exchanged by rows.
 #pragma once

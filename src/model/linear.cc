@@ -21,10 +21,10 @@ constexpr std::pair<std::string_view, Compute> kComputes[] = {{"auto", Compute::
 // Work that is not worth sharing: a few microseconds of one thread.
 constexpr std::int64_t kFewNumbers = 16384;  // to lay out
 constexpr std::int64_t kFewProducts = 500'000;
-// What a thread should take at once: some 100 microseconds, for which others may have to wait at the end.
+// What a thread should take at once: some 100 microseconds, which others may have to wait at the end.
 constexpr std::int64_t kManyProducts = 5'000'000;
 constexpr std::int64_t kMostPortionsPerThread = 8;
-// Rows are shared out while everyone gets so many: each thread widens the weights for its own.
+// Rows are shared out only if every thread gets at least this many, because each widens the weights for its own.
 constexpr std::int64_t kRowsPerThread = 24;
 
 bool IsFloat(ggml_type type) { return type == GGML_TYPE_F32 || type == GGML_TYPE_F16 || type == GGML_TYPE_BF16; }
@@ -71,8 +71,8 @@ ggml_custom_op_t LayOutOf(RowsForm form) {
   }
 }
 
-/// How a product is shared out: into parts of rows first, since who laid rows out, or computes with the result, is a
-/// thread that takes the same rows and has them in its cache; then of channels.
+/// How a product is shared out: first by rows, since the thread that laid rows out, or computes with the result, takes
+/// the same rows and has them in its cache; then by channels.
 struct Portions {
   Portions(std::int64_t rows, std::int64_t groups, std::int64_t depth, int threads) {
     const std::int64_t products = rows * groups * kGroup * kPanel * depth;
@@ -169,7 +169,7 @@ LaidOut LayOutNode(ggml_context* context, ggml_tensor* x, RowsForm form, ThreadP
 
 ggml_tensor* MultiplyNode(ggml_context* context, const Product& product, const LaidOut& laid_out) {
   ggml_tensor* sources[] = {laid_out.node};
-  // ggml passes the pointer through as writable; nobody writes.
+  // ggml passes the pointer through as writable, but no one writes.
   return ggml_custom_4d(context, GGML_TYPE_F32, product.weights.channels(), laid_out.rows, 1, 1, sources, 1,
                         RunMultiply, GGML_N_TASKS_MAX, const_cast<Product*>(&product));
 }

@@ -5,11 +5,11 @@
 // network is opened.
 //
 // ggml computes with one thread (graph_computer.h), and these share their work out over the runner's team: rows to lay
-// out, panels to multiply, taken a few at a time by who is free. Who computes a panel changes nothing in it. (Beside a
-// GPU ggml has threads of its own; then each computes its share.)
+// out, panels to multiply, which free threads take a few at a time. A panel does not depend on the thread that computes
+// it. (Beside a GPU ggml has its own threads; then each computes its share.)
 //
-// The rule, by the type of the weights alone. It must not depend on the number of rows, nor on a timing: a row would
-// get other bits in another batch or another run.
+// The rule depends only on the type of the weights. It must not depend on the number of rows, nor on a timing: a row
+// would get other bits in another batch or another run.
 //
 //   compute      f32, bf16   f16     q8_0, q5_0   q4_0, q4_K   other types
 //   exact        float       int16   int8         int4         ggml
@@ -18,12 +18,12 @@
 //   ggml         ggml        ggml    ggml         ggml         ggml
 //   auto         as exact
 //
-// `exact` rounds no further than ggml does for that type: not at all for f32 and bf16; activations to 16 bits and
-// weights to about 13 for f16, where ggml rounds activations to f16; activations to 16 bits for q8_0 and q5_0 and 8 for
-// the 4-bit types, where ggml takes 8.
-// `float` rounds nothing that stands in a file of floats. `int8` rounds all weights to 8 bits a block, as q8_0 does.
-// Routers of experts are never rounded: a row changes altogether when another expert is chosen. docs/performance.md has
-// the speeds and errors behind this.
+// `exact` rounds no more coarsely than ggml does for that type: not at all for f32 and bf16; activations to 16 bits and
+// weights to about 13 for f16, where ggml rounds activations to f16; activations to 16 bits for q8_0 and q5_0 and to 8
+// for the 4-bit types, where ggml rounds to 8.
+// `float` rounds nothing in a file of floats. `int8` rounds all weights to blocks of 8 bits, as in q8_0. Routers of
+// experts are never rounded: a row changes completely when another expert is chosen. docs/performance.md has the speeds
+// and errors.
 #pragma once
 
 #include <ggml.h>
@@ -49,7 +49,7 @@ enum class LinearKernel { kGgml, kFloat, kInt16, kInt8 };
 /// The rule above. `name` is the tensor's.
 LinearKernel ChooseKernel(Compute compute, ggml_type type, std::string_view name);
 
-/// The form a kernel wants weights of this type in; not for kGgml.
+/// The form in which a kernel needs weights of this type; not for kGgml.
 PackedForm FormFor(LinearKernel kernel, ggml_type type);
 
 /// The packed matrices of a network, by the tensors they stand for. Immutable once the network is open; matrices do not
@@ -71,11 +71,11 @@ struct LaidOut {
   std::int64_t rows = 0;
 };
 
-/// A node with the rows of x, f32 [depth, rows], as MultiplyNode wants them for weights of this form of rows. `team`
+/// A node with the rows of x, f32 [depth, rows], as MultiplyNode needs them for weights with this form of rows. `team`
 /// must outlive the graph.
 LaidOut LayOutNode(ggml_context* context, ggml_tensor* x, RowsForm form, ThreadPool& team);
 
-/// What the node of a product has to know. Must outlive the graph, with what it refers to.
+/// What the node of a product must know. It must outlive the graph, and so must what it refers to.
 struct Product {
   const PackedMatrix& weights;
   ThreadPool& team;

@@ -1,6 +1,6 @@
 // LLaDA-8B, LLaDA-1.5 (arXiv 2502.09992): a Llama without causal mask. Pre-norm, RMS norms, multi-head attention,
-// SwiGLU, no biases, a head of its own; the prediction for a position is read at that position. GGUF files hold the
-// rows of q and k permuted for RoPE on adjacent pairs; the original rotates halves.
+// SwiGLU, no biases, a separate output head; the prediction for a position is read at that position. GGUF files hold
+// the rows of q and k permuted for RoPE on adjacent pairs; the original rotates halves.
 //
 // Tested by parity_test.cc.
 #include "model/architecture.h"

@@ -1,12 +1,12 @@
 // LLaDA2.0: experts chosen in groups, one shared expert, RoPE on part of each head, and
-// block-causal attention: position i sees position j when j's block is not behind i's. The router:
+// block-causal attention: position i sees position j unless j's block comes after i's. The router:
 //
 //   s = sigmoid(gate x), b = s + bias
 //   a group's score is the sum of its two best b; the best groups stay
 //   among their experts, the best by b are chosen; weights are their s, normalised, times a scale
 //
-// Blocks are attention masks here, so a canvas of several blocks is one pass: what lies behind a block cannot be
-// seen from it, and its rows are what a pass that ends with the block would give.
+// Blocks are attention masks here, so a canvas of several blocks is one pass: a block does not see what comes after it,
+// and its rows are what a pass that ends with the block would give.
 //
 // Tested by parity_test.cc.
 #include <limits>

@@ -24,7 +24,7 @@ constexpr SpecialToken kSpecialTokens[] = {{"bos_token_id", "tokenizer.ggml.bos_
                                            {"pad_token_id", "tokenizer.ggml.padding_token_id"},
                                            {"mask_token_id", "tokenizer.ggml.mask_token_id"}};
 
-// The vocabulary of the Ling family, and the mask token of LLaDA-MoE and LLaDA2 in it. Their config.json does not say.
+// The vocabulary of the Ling family, and its mask token in LLaDA-MoE and LLaDA2, whose config.json does not name it.
 constexpr std::int64_t kLingVocabulary = 157'184;
 constexpr std::uint32_t kLingMask = 156'895;
 constexpr const char* kMaskKey = "tokenizer.ggml.mask_token_id";

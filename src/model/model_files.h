@@ -1,4 +1,4 @@
-// Files of a model, whichever form they have.
+// The files of a model, in whatever format.
 #pragma once
 
 #include <filesystem>

@@ -65,7 +65,7 @@ int ThreadsFor(int threads) {
   return threads > 0 ? std::min(threads, usable) : usable;
 }
 
-/// Tells the system that mapped pages are not needed any more; they can always be read again.
+/// Lets the system drop mapped pages; they can always be read again.
 void GiveBack(std::span<const std::byte> mapped) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const std::size_t before = (page - reinterpret_cast<std::uintptr_t>(mapped.data()) % page) % page;
@@ -76,7 +76,7 @@ void GiveBack(std::span<const std::byte> mapped) {
 
 }  // namespace
 
-/// How much of what is to be copied has been, and whether somebody wants to go on.
+/// The share of what is to be copied that has been, and whether to go on.
 class Network::Loading {
  public:
   Loading(std::function<bool(double)> told, std::string origin) : told_(std::move(told)), origin_(std::move(origin)) {}
@@ -92,7 +92,7 @@ class Network::Loading {
     Tell();
   }
 
-  /// Also where nothing was copied, and all weights are used where they are mapped.
+  /// Also called when nothing was copied, and all weights are used where they are mapped.
   void Finish() {
     if (!told_) return;
     if (done_ < total_ || total_ == 0) {
@@ -212,7 +212,7 @@ void Network::BindCopies(const std::vector<TensorTable::Entry>& entries, ggml_ba
   for (const TensorTable::Entry& entry : entries) {
     Check(ggml_tallocr_alloc(&allocator, entry.tensor) == GGML_STATUS_SUCCESS, "a tensor could not be placed");
   }
-  // Tensors are taken one by one by whoever is free: rearranging a large model takes all cores many seconds.
+  // Free threads take tensors one by one: rearranging a large model takes all cores many seconds.
   ThreadPool pool(ThreadsFor(threads));
   std::atomic<std::size_t> next = 0;
   pool.For(static_cast<std::size_t>(pool.size()), [&](std::size_t, std::size_t, int) {
@@ -270,8 +270,8 @@ void Network::FillCopy(const TensorTable::Entry& entry, std::vector<std::byte>& 
   }
 }
 
-/// Norms and biases are checked when a network is opened: they are small. Matrices would have to be read for it;
-/// what they do wrong shows in the first pass.
+/// Norms and biases are checked when a network is opened: they are small. Matrices would have to be read for that;
+/// their damage shows in the first pass.
 void Network::WarnOfBadNumbers() {
   std::vector<float> values;
   for (const TensorTable::Entry& entry : table_.entries()) {

@@ -17,12 +17,12 @@ namespace punt {
 
 struct NetworkOptions {
   std::string device = "auto";       // see devices.h
-  int gpu_layers = -1;               // how many layers, from the last, live on a GPU; -1: all
-  Compute compute = Compute::kAuto;  // how the CPU multiplies, see linear.h; GPUs and `blas` have their own ways
+  int gpu_layers = -1;               // how many layers, counted from the last, are on a GPU; -1: all
+  Compute compute = Compute::kAuto;  // how the CPU multiplies, see linear.h; GPUs and `blas` use ggml's kernels
   // Copies matrices into layouts in which they are multiplied faster. Costs a read of the file when it is opened;
   // without it weights are used where they are mapped, and ggml multiplies.
   bool repack = true;
-  int threads = 0;  // that copy weights; 0: as many as there are processors to use, never more
+  int threads = 0;  // that copy weights, at most one per usable processor; 0: one for each
   std::function<bool(double share)> on_progress = {};  // see ModelOptions
 };
 
@@ -33,7 +33,7 @@ using BufferPtr = std::unique_ptr<ggml_backend_buffer, BufferDelete>;
 
 class Network {
  public:
-  /// Weights that lie in a mapped file as the CPU needs them are used where they are; of those that are copied, the
+  /// Weights that the CPU can use as they are in a mapped file are used there; of those that are copied, the
   /// mapped pages are given back.
   /// Throws Error naming the file and the key or tensor.
   Network(std::unique_ptr<WeightSource> source, const NetworkOptions& options);
@@ -46,12 +46,12 @@ class Network {
   Token mask_token() const { return mask_token_; }  // -1: none is named
   /// In order of preference, the CPU last.
   const std::vector<ggml_backend_dev_t>& devices() const { return devices_; }
-  /// Whether a row's bits depend on its own sequence alone whatever else is in the graph: ggml's products do not
-  /// promise it.
+  /// Whether a row's bits depend only on its own sequence, whatever else is in the graph: ggml's products do not
+  /// ensure that.
   bool is_batch_invariant() const { return is_batch_invariant_; }
   std::size_t weight_bytes() const { return weight_bytes_; }
   std::int64_t parameters() const { return parameters_; }
-  /// Oddities a user should know of, a line each.
+  /// Oddities that a user should know about, one line each.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:

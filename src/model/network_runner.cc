@@ -20,9 +20,9 @@
 namespace punt {
 namespace {
 
-// Only beside other devices, where ggml's scheduler computes: how long a thread of ggml's looks for the next graph
-// before it sleeps, in units of ggml's. Its default spins for tens of milliseconds, on a core that those who read the
-// rows of the last graph need.
+// Only beside other devices, where ggml's scheduler computes: how long one of ggml's threads waits for the next graph
+// before it sleeps, in ggml's units. By default it spins for tens of milliseconds, on a core that the readers of the
+// last graph's rows need.
 constexpr std::uint32_t kPolling = 0;
 constexpr double kUneven = 1.15;                    // how much more than an even share of a batch a thread may get
 constexpr double kKeptInTraining = 1 - 0.15 * 0.8;  // ESM-2: share of residues that were not zeroed
@@ -42,7 +42,7 @@ void SetInput(ggml_tensor* tensor, const std::vector<T>& values) {
   ggml_backend_tensor_set(tensor, values.data(), 0, ggml_nbytes(tensor));
 }
 
-/// Where a token stands: its index, or for a shadow the index of what it shadows.
+/// The position of a token: its index, or for a shadow the index of what it shadows.
 Position PositionOf(const Sequence& sequence, std::int64_t token) {
   const std::int64_t real = std::ssize(sequence.tokens) - std::ssize(sequence.shadow_of);
   return token < real ? static_cast<Position>(token) : sequence.shadow_of[static_cast<std::size_t>(token - real)];
@@ -153,7 +153,7 @@ class NetworkRunner::Impl {
   // Threads that compute one graph meet a dozen times in every layer. Where a batch can be split evenly, each thread
   // computes a graph of its own instead, and they meet once.
 
-  /// Which sequences each thread computes alone; empty where that is not possible, or one would wait for another.
+  /// Which sequences each thread computes alone; empty if that is not possible, or one would wait for another.
   std::vector<std::vector<std::size_t>> SharesOf(const GraphShape& shape) const {
     const bool is_plain = shape.attention_layers.empty() && !options_.keeps_experts && !options_.keeps_states;
     if (team_.size() < 2 || !is_plain || !network_.is_batch_invariant()) return {};
@@ -428,7 +428,7 @@ void NetworkRunner::Logits(std::span<const float> hidden, std::span<float> logit
 
 std::span<const float> NetworkRunner::LogitsInPlace(std::span<const float> hidden) { return impl_->Logits(hidden); }
 
-// One pass over the bits, which compilers vectorise: little beside the head that made the numbers.
+// One pass over the bits, which compilers vectorise: cheap compared with the head that made the numbers.
 bool NetworkRunner::IsFinite(std::span<const float> logits) {
   constexpr std::uint32_t kExponent = 0x7f800000;
   std::uint32_t found = 0;

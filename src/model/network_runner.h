@@ -1,6 +1,6 @@
 // Runs a network: batches of sequences to hidden rows, hidden rows to logits.
 //
-// The two are apart because the output head is the expensive part of a large vocabulary and is wanted for few rows,
+// The two are separate because with a large vocabulary the output head is expensive, and it is needed for few rows,
 // often later, and in portions. Graphs are kept by shape and reused.
 #pragma once
 
@@ -17,20 +17,20 @@ namespace punt {
 /// One sequence of a batch; spans live during the call.
 struct Sequence {
   std::span<const Token> tokens;        // L, followed by shadows
-  std::span<const Position> rows;       // whose hidden states are wanted, in this order
+  std::span<const Position> rows;       // the rows whose hidden states are wanted, in this order
   std::span<const Position> shadow_of;  // the last tokens are shadows of these positions: see below
   std::span<const Token> types = {};    // segments; empty: all 0
   double mask_ratio = -1;               // for token dropout; -1: the sequence's own share of masks
   std::int64_t attention_block = -1;    // block-causal attention; 0: all see all; -1: the network's own
-  // Keys and values of this sequence, of as many tokens (no shadows, no attention kept). With `columns`, only those
-  // tokens are computed, ascending, all of `rows` among them, and the keys and values of the others are taken from
-  // here. With `stores`, those that are computed are left here.
+  // Keys and values of this sequence, with the same number of tokens (no shadows, no attention kept). With `columns`,
+  // only those tokens are computed, ascending, all of `rows` among them, and the keys and values of the others are
+  // taken from here. With `stores`, those that are computed are stored here.
   const KeyValues* key_values = nullptr;
   std::span<const Position> columns = {};  // empty: all
   bool stores = false;
 };
-// A shadow stands at the position of a token and sees every token but that one; no token sees a shadow, and no shadow
-// another. Its row is what the model says of a position when the token there is hidden from that row alone.
+// A shadow has the position of a token and sees every token but that one; no token sees a shadow, and no shadow sees
+// another. Its row is what the model predicts at a position when the token there is hidden from that row only.
 
 /// Attention probabilities of one layer and sequence, [H, queries, keys].
 struct AttentionProbabilities {
@@ -40,8 +40,8 @@ struct AttentionProbabilities {
   std::vector<float> values;
 };
 
-/// Experts of one layer, [columns x used]: those of a column are ascending. Columns are all tokens of all sequences, in
-/// the last layer the rows asked.
+/// Experts of one layer, [columns x used]: those of a column are ascending. Columns are all tokens of all sequences, or
+/// in the last layer the rows asked for.
 struct ChosenExperts {
   int layer = 0;
   std::int64_t used = 0;
@@ -59,13 +59,13 @@ struct LayerStates {
 
 struct NetworkRunnerOptions {
   int threads = 1;
-  ThreadPool* team = nullptr;  // computes instead of threads of the runner's own; must outlive it
+  ThreadPool* team = nullptr;  // computes instead of the runner's own threads; must outlive it
   bool fused_attention = true;
   bool keeps_experts = false;  // for tests of mixtures of experts: see experts()
   bool keeps_states = false;   // for analyses: see states()
 };
 
-/// Mutable: one caller at a time. Results depend on the sequence alone: not on its batch, nor on threads.
+/// Mutable: one caller at a time. A result depends only on its sequence: not on the batch, nor on threads.
 class NetworkRunner {
  public:
   /// `network` must outlive the runner.
@@ -80,12 +80,14 @@ class NetworkRunner {
   /// Logits of hidden rows; logits.size() / V == hidden.size() / D. Throws Error when they are not finite.
   void Logits(std::span<const float> hidden, std::span<float> logits);
 
-  /// The same where they lie, valid until the next call; whoever reads a row checks it with IsFinite, and complains.
+  /// The same without a copy, valid until the next call; the caller checks with IsFinite the rows that it reads, and
+  /// throws if one is not finite.
   std::span<const float> LogitsInPlace(std::span<const float> hidden);
   static bool IsFinite(std::span<const float> logits);
   [[noreturn]] void ThrowNotFinite() const;
 
-  /// Memory for the keys and values of a sequence of so many tokens, not set. Given back when the last owner drops it.
+  /// Uninitialised memory for the keys and values of a sequence of `tokens` tokens. Given back when the last owner
+  /// drops it.
   std::shared_ptr<const KeyValues> NewKeyValues(std::int64_t tokens);
 
   /// What the routers chose in the last call of Hidden, layer by layer; empty unless options.keeps_experts.

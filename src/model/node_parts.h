@@ -1,15 +1,15 @@
 // Nodes of a graph in parts that threads can compute at once.
 //
-// A part is a node like the one it is of, with fewer columns (or channels): ggml computes it by itself, on one thread,
-// knowing nothing of the others. What may be cut, and along what:
+// A part is a node like the original, with fewer columns (or channels): ggml computes it on one thread,
+// independently of the others. What may be cut, and along which dimension:
 //
 //   column by column   norms, sums, products of elements, activations, RoPE, copies, rows picked from a table. Any
 //                      number of columns, and several such nodes in a row can be computed for some columns, then for
 //                      the next: see MayFollow.
-//   in fixed parts     products of matrices and attention of ggml's own: it computes a column with other instructions
-//                      depending on how many there are, so the parts are fixed by the shapes alone. Products are cut by
-//                      columns; those with experts by channels, since an expert has few columns to begin with;
-//                      attention by sequences, or by queries.
+//   in fixed parts     ggml's own products of matrices and attention: its instructions for a column depend on how many
+//                      columns there are, so the parts are fixed by the shapes alone. Products are cut by columns;
+//                      those with experts by channels, since an expert has few columns to begin with; attention by
+//                      sequences, or by queries.
 //
 // Everything else is computed whole.
 #pragma once
@@ -27,7 +27,7 @@ struct Cut {
   static constexpr int kWhole = -1;
   int node = kWhole;  // the dimension that is cut, of the node and of each source
   std::array<int, GGML_MAX_SRC> sources = {};
-  std::int64_t count = 1;  // of the node's columns, channels or whatever is cut
+  std::int64_t count = 1;  // number of columns, channels or whatever is cut
   std::int64_t part = 0;   // how many make a part; 0: any number
 
   bool is_by_columns() const { return node != kWhole && part == 0; }
@@ -47,7 +47,7 @@ class NodePart {
   NodePart(const NodePart&) = delete;
   NodePart& operator=(const NodePart&) = delete;
 
-  /// `first` to `last` of the things that are counted. Valid until the next call.
+  /// Items `first` to `last` of the `count`. Valid until the next call.
   ggml_tensor* Of(const ggml_tensor* node, const Cut& cut, std::int64_t first, std::int64_t last);
 
  private:
@@ -55,9 +55,9 @@ class NodePart {
   std::array<ggml_tensor, GGML_MAX_SRC> sources_;
 };
 
-/// Whether a node can be computed for some columns before those before it are done with the others: where it touches
-/// memory that they write, or writes what they touch, it must be the same columns. All are cut by columns, equally
-/// many, and have their memory.
+/// Whether a node can be computed for some columns before the nodes before it have finished the others: if it touches
+/// memory that they write, or writes what they touch, then only in the same columns. All are cut into equally many
+/// columns and have their memory.
 bool MayFollow(std::span<ggml_tensor* const> before, const ggml_tensor* node);
 
 }  // namespace punt

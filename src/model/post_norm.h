@@ -6,7 +6,7 @@
 namespace punt {
 
 void RequirePostNormNetwork(const Hyperparameters& hyper, TensorTable& table);
-/// norm(words + positions), segments added when the network has them.
+/// norm(words + positions), with segments added if the network has them.
 ggml_tensor* EmbedWithPositions(Graph& graph);
 ggml_tensor* PostNormLayer(Graph& graph, ggml_tensor* x);
 

@@ -16,13 +16,13 @@ void RequireDenseNetwork(const Hyperparameters& hyper, TensorTable& table);
 
 ggml_tensor* EmbedTokens(Graph& graph);
 
-/// x + attention(norm(x)), rows asked. Heads are normed where the layer has attn_q_norm and attn_k_norm.
+/// x + attention(norm(x)), at the rows asked for. Heads are normed if the layer has attn_q_norm and attn_k_norm.
 ggml_tensor* PreNormAttention(Graph& graph, ggml_tensor* x);
 
 /// Attention, then x + SwiGLU(norm(x)): a layer without experts.
 ggml_tensor* DenseLayer(Graph& graph, ggml_tensor* x);
 
-/// output(norm(x)), with the embedding for an output that is tied.
+/// output(norm(x)), with the embedding in place of a tied output.
 ggml_tensor* PreNormHead(Graph& graph, ggml_tensor* x);
 
 }  // namespace punt

@@ -27,7 +27,7 @@ class Requantiser {
   std::size_t row_bytes_in() const { return ggml_row_size(from_, row_); }
   std::size_t row_bytes_out() const { return ggml_row_size(to_, row_); }
 
-  /// `in` holds whole rows, `out` the room for as many. Equal types are copied bit by bit.
+  /// `in` holds whole rows, and `out` has room for the same number. Equal types are copied bit by bit.
   BadWeights Convert(std::span<const std::byte> in, std::span<std::byte> out);
 
  private:

@@ -20,15 +20,15 @@ struct GgmlContextDelete {
 };
 using GgmlContextPtr = std::unique_ptr<ggml_context, GgmlContextDelete>;
 
-/// Made once when a network is opened: an architecture requires what it needs, and gets descriptors without data,
-/// which the network then binds to memory. Afterwards only read.
+/// Filled once when a network is opened: an architecture requires what it needs, and gets descriptors without data,
+/// which the network then binds to memory. Afterwards it is only read.
 class TensorTable {
  public:
   /// `source` must outlive the calls of Require and Allow.
   explicit TensorTable(const WeightSource& source);
 
   /// A tensor that must be there in this shape (ggml's order, trailing ones left out). Throws Error naming file,
-  /// tensor and both shapes. `layer` prefixes the name with "blk.<layer>."; -1 leaves it alone.
+  /// tensor and both shapes. `layer` prefixes the name with "blk.<layer>."; -1: no prefix.
   void Require(std::string_view name, std::initializer_list<std::int64_t> shape, std::int64_t layer = -1);
   /// The same for one that may be missing. Returns whether it is there.
   bool Allow(std::string_view name, std::initializer_list<std::int64_t> shape, std::int64_t layer = -1);

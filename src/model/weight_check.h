@@ -1,4 +1,4 @@
-// Looking at every weight of a model.
+// Checks of every weight of a model.
 #pragma once
 
 #include <cstddef>

@@ -67,8 +67,8 @@ constexpr FileTypeRow kFileTypes[] = {
     {GGML_TYPE_Q2_0, LLAMA_FTYPE_MOSTLY_Q2_0},
 };
 
-/// Types of weights that can be written and read back: floats, and blocks that ggml can expand. What it only
-/// computes with (q8_1, q8_k), integers and f64 are none.
+/// Types of weights that can be written and read back: floats, and blocks that ggml can expand; not types that it only
+/// computes with (q8_1, q8_k), integers or f64.
 bool IsWeightType(ggml_type type) {
   if (type == GGML_TYPE_F32 || type == GGML_TYPE_F16 || type == GGML_TYPE_BF16) return true;
   return ggml_blck_size(type) > 0 && ggml_is_quantized(type) && ggml_get_type_traits(type)->to_float != nullptr;
@@ -140,7 +140,7 @@ ggml_type Fallback(ggml_type type, std::int64_t row) {
   return row % ggml_blck_size(other) == 0 ? other : GGML_TYPE_F16;
 }
 
-/// Embeddings and outputs are of q6_k in all of them (MixedType).
+/// Embeddings and outputs are q6_k in all of them (MixedType).
 std::string MixtureWords(const Mixture& mixture) {
   if (mixture.better == GGML_TYPE_Q6_K) return fmt::format("mixture of {} and q6_k", LowerName(mixture.base));
   return fmt::format("mixture of {}, {} and q6_k", LowerName(mixture.base), LowerName(mixture.better));
@@ -185,7 +185,7 @@ WeightType ParseWeightType(std::string_view name) {
 }
 
 ChosenType ChooseType(const WeightType& wanted, const TensorInfo& tensor, std::int64_t blocks) {
-  if (!IsWeightType(tensor.type)) return {.type = tensor.type};  // integers and the like are no weights
+  if (!IsWeightType(tensor.type)) return {.type = tensor.type};  // integers and the like are not weights
   if (StaysF32(tensor)) return {.type = GGML_TYPE_F32};
   if (wanted.is_keep) return {.type = tensor.type};
   const ggml_type type = MixedType(wanted, tensor, blocks);

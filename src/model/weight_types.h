@@ -16,9 +16,9 @@
 //   q5_k_m    q5_k   q6_k
 // The names are llama.cpp's and so is the idea; the choice of layers is ours.
 //
-// Blocks have 32 to 256 weights. Where the rows of a matrix are no multiple, a type with at least as many bits and
-// blocks of 32 takes its place: q5_0 for q4_k, q5_1 for q5_k, q8_0 for q6_k, iq4_nl for anything smaller; f16 where
-// even 32 does not divide.
+// Blocks have 32 to 256 weights. If the rows of a matrix are not whole blocks, a type with blocks of 32 replaces it:
+// q5_0 for q4_k, q5_1 for q5_k, q8_0 for q6_k, iq4_nl for anything else; or f16, if they are not multiples of 32
+// either.
 #pragma once
 
 #include <cstdint>

@@ -2,9 +2,9 @@
 //
 // Everything here is as plain as it can be: rows are copied, exponentiated with libm in long double, sorted
 // whole, and looped over token by token. What it shares with the kernels of kernels/row_kernels.h is the
-// definition (the order of temperature, nucleus and top-k; ties by lower token; the slack of the nucleus; a
+// definition (the order of temperature and filters; ties by lower token; the slack of the nucleus; a
 // row that is -infinity throughout is uniform) and the keyed random numbers, so that a draw here and a draw
-// there are the same token, not merely of the same law:
+// there give the same token, and do not merely follow the same law:
 //
 //   llada   argmax over the kept tokens of l_v + T g_v, g_v the token's own Gumbel
 //   dream   the first kept token, in token order, at which the running sum of the weights exceeds u times
@@ -62,8 +62,8 @@ Weights Tempered(std::span<const double> logits, double temperature) {
   return weights;
 }
 
-/// Nucleus, top-k and min-p, each of the whole row: what they drop gets weight 0. Ordered by logit: distinct logits may
-/// have equal weights.
+/// Nucleus, top-k and min-p, each on the whole row: dropped tokens get weight 0. Ordered by logit, because distinct
+/// logits may have equal weights.
 void Filter(std::span<const double> logits, const ProposalOptions& options, Weights& weights) {
   const double top_p = options.top_p;
   const int top_k = options.top_k;

@@ -1,7 +1,7 @@
 // The confidence scores: one function and one registry row each, because a score is one line.
 //
-// All are "higher is more certain", so neg-entropy is the sum of p ln p and not the entropy. What p is - the
-// plain softmax or the tempered and filtered row - was decided when the proposal was made (ScoreOn). `position`
+// For all of them higher is more certain, so neg-entropy is the sum of p ln p and not the entropy. Whether p is the
+// plain softmax or the tempered and filtered row was decided when the proposal was made (ScoreOn). `position`
 // makes the left-most position the most certain, or with reverse=true the right-most; `random` draws anew in
 // every step, from the stream of the position, so that an order does not depend on which positions are left.
 //

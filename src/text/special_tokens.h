@@ -23,8 +23,7 @@ class SpecialTokens {
   SpecialTokens() = default;
   explicit SpecialTokens(std::vector<Entry> entries);
 
-  /// Goes through the text in order: calls `on_token` for special tokens, `on_text` for what lies between (never
-  /// empty).
+  /// Goes through the text in order: calls `on_token` for special tokens, `on_text` for what is between, if anything.
   void Split(std::string_view text, const std::function<void(std::string_view)>& on_text,
              const std::function<void(Token)>& on_token) const;
 

@@ -89,7 +89,7 @@ std::int64_t LengthOf(const Ask& ask, std::size_t before, std::size_t behind, co
   return std::min(ask.length.value_or(std::max<std::int64_t>(usual, 1)), room);
 }
 
-/// The text of the answer is the whole canvas then, what is given included.
+/// The text of the answer is then the whole canvas, including what was given.
 AskCanvas InfillCanvas(const Ask& ask, const Model& model) {
   const std::vector<Stretch>& parts = ask.infill;
   const std::vector<Token> end = model.tokenizer->Suffix();
@@ -102,7 +102,7 @@ AskCanvas InfillCanvas(const Ask& ask, const Model& model) {
     const EncodeOptions edges{.behind_hole = i > 0 && parts[i - 1].masks > 0,
                               .before_hole = i + 1 < parts.size() && parts[i + 1].masks > 0};
     if (masks == 0) AppendText(parts[i].text, "the infill", model, canvas.tokens, edges);
-    RequireFit(given(), static_cast<std::int64_t>(canvas.masks) + masks, model);  // before so many masks are stored
+    RequireFit(given(), static_cast<std::int64_t>(canvas.masks) + masks, model);  // before the masks are stored
     canvas.tokens.resize(canvas.tokens.size() + static_cast<std::size_t>(masks), model.denoiser->info().mask_token);
     canvas.masks += static_cast<std::size_t>(masks);
   }

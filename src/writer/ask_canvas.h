@@ -12,14 +12,14 @@ namespace punt {
 
 struct AskCanvas {
   std::vector<Token> tokens;  // masks included
-  TextPlace place;            // what the answer tells: the masks, or everything around several holes
+  TextPlace place;            // what becomes the answer: the masks, or with an infill the whole text
   std::size_t masks = 0;      // positions to fill
 
   std::size_t given() const { return tokens.size() - masks; }
 };
 
 /// Throws AskError when a text cannot be expressed in the model's vocabulary or is not UTF-8, when it does not fit, and
-/// when parts of the question exclude each other.
+/// when parts of the Ask exclude each other.
 AskCanvas BuildCanvas(const Ask& ask, const Model& model);
 
 }  // namespace punt

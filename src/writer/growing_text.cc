@@ -12,7 +12,7 @@ constexpr const char* kShade = "\xe2\x96\x91";
 /// How much of `text` is whole characters.
 std::size_t WholeCharacters(std::string_view text) {
   const std::size_t bad = InvalidUtf8(text);
-  // Only a character that has not ended yet is waited for; bytes that are wrong for good are passed on.
+  // Only a character that may still be completed is waited for; bytes that can never be valid are passed on.
   return bad != std::string_view::npos && text.size() - bad < 4 ? bad : text.size();
 }
 
@@ -95,7 +95,7 @@ FinishedText GrowingText::Finish(std::span<const Token> canvas) const {
   const std::size_t stop = StopIn(text);
   FinishedText finished{.text = text.substr(0, stop), .finish_reason = "length", .tokens = static_cast<int>(prefix)};
   if (stop < text.size()) {
-    // As many tokens as it takes to write the text before the stop string.
+    // The fewest tokens that hold the text before the stop string.
     std::size_t count = 0;
     while (count < prefix && Decode(canvas, place_.begin, count).size() < stop) ++count;
     finished.tokens = static_cast<int>(count);

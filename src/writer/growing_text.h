@@ -10,27 +10,28 @@
 
 namespace punt {
 
-/// The stretch of a canvas that a completion is.
+/// The stretch of a canvas that holds the answer.
 struct TextPlace {
   std::size_t begin = 0;
   std::size_t end = 0;
-  bool goes_on = false;    // the text before it, which then may end within a word
-  bool has_space = false;  // the text before it ends with a space that has no token: one that is written is not told
+  bool goes_on = false;    // it continues the text before it, which may end within a word
+  bool has_space = false;  // the text before it ends with a space that has no token: a leading space is left out
 };
 
 struct FinishedText {
   std::string text;
   std::string finish_reason;  // "stop": an end of sequence or a stop string; "length"
-  int tokens = 0;             // without the end of sequence and what follows it, or behind a stop string
+  int tokens = 0;             // up to the end of sequence or the stop string
 };
 
-/// Follows one canvas. Whoever changes the tokens calls Settled for what may be sent on.
+/// Follows one canvas. When its tokens have changed, Settled gives what may be sent.
 class GrowingText {
  public:
   GrowingText(const Model& model, TextPlace place, std::vector<std::string> stops);
 
-  /// What has been added to the text left of the first mask and can no longer change: whole characters, nothing that
-  /// could turn out to be the beginning of a stop string. `is_last`: nothing follows, so everything that is there.
+  /// What has been added to the text left of the first mask and can no longer change: whole characters, and nothing
+  /// that could turn out to be the beginning of a stop string. With `is_last` nothing follows, and nothing is held
+  /// back.
   std::string Settled(std::span<const Token> canvas, bool is_last = false);
 
   /// Whether a stop string has settled: the rest of the canvas does not matter any more.
@@ -44,9 +45,9 @@ class GrowingText {
  private:
   /// How many tokens stand before the first mask or end of sequence.
   std::size_t Prefix(std::span<const Token> canvas) const;
-  /// The text of `count` tokens as it reads behind the token before them.
+  /// The text of `count` tokens as it reads after the token before them.
   std::string Decode(std::span<const Token> canvas, std::size_t begin, std::size_t count) const;
-  /// Where the first stop string begins; the text's size: nowhere.
+  /// Where the first stop string begins; the text's size if there is none.
   std::size_t StopIn(std::string_view text) const;
 
   const Model& model_;

@@ -21,14 +21,14 @@ std::string Beginning(std::string_view text) {
   return std::string(text.substr(0, end)) + "...";
 }
 
-/// Where the next hole is, or what somebody took for one: "[mask:3]" is no text.
+/// Where the next hole is, or what was meant as one, such as "[mask:3]".
 std::size_t FindHole(std::string_view text) {
   const auto same = [](char a, char b) { return a == b || (b >= 'A' && b <= 'Z' && a == b - 'A' + 'a'); };
   const auto at = std::search(text.begin(), text.end(), kHole.begin(), kHole.end(), same);
   return at == text.end() ? std::string_view::npos : static_cast<std::size_t>(at - text.begin());
 }
 
-/// What looks like a hole but is none: [MAKS:4].
+/// What looks like a hole but is not one: [MAKS:4].
 std::string_view MisspeltHole(std::string_view text) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };

@@ -12,7 +12,7 @@
 namespace punt {
 namespace {
 
-/// Tells settled text as the canvas fills, and passes every event on.
+/// Reports settled text as the canvas fills, and passes every event on.
 class Teller : public Observer {
  public:
   Teller(const Model& model, const AskCanvas& canvas, const Sampling& sampling, const Watch& watch)
@@ -56,7 +56,7 @@ class Teller : public Observer {
   bool may_take_back_ = false;
 };
 
-/// One answer on its way: what the run needs, in one place.
+/// One answer in the making: everything that the run needs.
 class Task {
  public:
   Task(const Model& model, const Ask& ask, const Sampling& sampling, const Watch& watch)
@@ -93,13 +93,13 @@ class Task {
   Company company_;
   Teller teller_;
   std::atomic<bool> is_cancelled_ = false;
-  std::stop_callback<std::function<void()>> on_stop_;  // last: it uses what stands above
+  std::stop_callback<std::function<void()>> on_stop_;  // last: it uses the members above
 };
 
 }  // namespace
 
 Writer::Writer(Model model, int threads) : threads_(threads) {
-  // A toy model's passes are too small to be shared out.
+  // A toy model's passes are too small to share between threads.
   if (threads_ <= 0) threads_ = model.is_toy ? 1 : UsableProcessors();
   model_ = std::make_shared<const Model>(std::move(model));
 }
@@ -124,11 +124,11 @@ std::vector<Answer> Writer::WriteBatch(std::span<const Ask> asks, const Sampling
   const Watch nobody;
   const auto watch_of = [&](std::size_t i) -> const Watch& { return watches.empty() ? nobody : watches[i]; };
   std::vector<Answer> answers(asks.size());
-  if (sampling.guidance != 0) {  // every question has a prompt of its own to mask
+  if (sampling.guidance != 0) {  // every question has its own prompt to mask
     for (std::size_t i = 0; i < asks.size(); ++i) answers[i] = Write(asks[i], sampling, watch_of(i));
     return answers;
   }
-  std::vector<std::unique_ptr<Task>> tasks;  // a question that cannot be asked is told before the first pass
+  std::vector<std::unique_ptr<Task>> tasks;  // a question that cannot be asked is refused before the first pass
   for (std::size_t i = 0; i < asks.size(); ++i) {
     tasks.push_back(std::make_unique<Task>(*model_, asks[i], sampling, watch_of(i)));
   }

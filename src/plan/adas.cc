@@ -1,25 +1,25 @@
 // ADAS, the attention-discounted adaptive sampler (Sahin et al. 2026, arXiv 2606.10829).
 //
-// Idea. Rules that commit several tokens rank positions one by one, as if nobody else were chosen. Build the set one by
-// one instead: with S chosen so far and c the probabilities of the proposed tokens, the next is the one of largest
+// Idea. Rules that commit several tokens rank positions as if no other were chosen. Build the set one by
+// one instead: with S chosen so far and c the probabilities of the proposed tokens, the next one has the largest
 //     u(i | S) = c_i - alpha * sum over s in S of A_is (1 - c_s),
-// A_is how much i looks at s in the last layer, mean over heads. Looking at a chosen token costs as much as that token
-// is in doubt, so what depends on an uncertain choice waits for the next step; nothing is forbidden, as it is in
-// `dapd`.
+// where A_is is how much i attends to s in the last layer, mean over heads. Attending to a chosen token costs in
+// proportion to that token's doubt, so what depends on an uncertain choice waits for the next step; nothing is
+// forbidden, unlike in `dapd`.
 //
-// A combinator. How many tokens are committed stays the business of another planner: it is shown the proposals in the
-// order in which they were added, with u as their confidence. top-k takes the first k of it, entropy-bound the longest
+// A combinator. Another planner still decides how many tokens are committed: it is shown the proposals in the
+// order in which they were added, with u as their confidence. top-k takes the first k, entropy-bound the longest
 // prefix within its bound, punt ranks by it. The largest u never grows while S does, so the order is one of confidence.
-// Planners that rank by something of their own (threshold, factor by p(y); left-to-right, random) are not changed by
-// it. No extra pass; O(m^2) for m masked positions.
+// Planners that rank by something else (threshold, factor by p(y); left-to-right, random) are not affected.
+// No extra pass; O(m^2) for m masked positions.
 //
-// When. Gains are reported where four and more tokens are committed per step; with two it does harm.
+// When. Gains are reported when four or more tokens are committed per step; with two it does harm.
 //
-// Left open, and decided here. alpha = 40 is the authors' for canvases of 256 and 512 tokens. Weights sum to one over
-// the whole canvas: on short canvases each is larger, and so is the discount. The weights are taken as the softmax
-// gives them, not normalised over masked positions. The authors name no planner of their own: top-k with k = 4, where
-// their gains begin. Ties: the better by the run's score. A proposal deprioritised by the EOS policy counts as c = 0
-// and comes last.
+// Left open, and decided here. alpha = 40 is the authors' value for canvases of 256 and 512 tokens. Weights sum to one
+// over the whole canvas: on short canvases each is larger, and so is the discount. The weights are used as the softmax
+// gives them, not normalised over masked positions. The authors name no inner planner: the default is top-k with k = 4,
+// where their gains begin. Ties: the better by the run's score. A proposal deprioritised by the EOS policy counts as
+// c = 0 and comes last.
 //
 // Tested by adas_test.cc (against a literal reading of the formula); tests/cli_engine_test.sh runs it on a network.
 #include <algorithm>

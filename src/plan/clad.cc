@@ -1,23 +1,23 @@
 // CLAD, cluster-level attention-guided decoding (Gu et al. 2026, arXiv 2605.29607): runs of sure tokens are units.
 //
-// Idea. Sure tokens that stand side by side support each other; what hurts are two such runs that depend on each other
-// from afar. Candidates are the tokens of probability tau and more, with the best one; a run of candidates without a
-// gap is a cluster. How much two clusters have to do with each other is
-//     score(a, b) = max over tokens i of a of the mean over j in b of max(A_ij, A_ji), and the larger of the two ways.
-// Two clusters are in conflict when each is the other's strongest partner; of a conflict the longer cluster is
-// committed, the other one waits. With only two clusters, each is the other's strongest partner by necessity: then the
-// score must reach limit / n, n the length of the scope. Since conflicts come in pairs, dropping one of each is the
-// best independent set. One pass per step.
+// Idea. Adjacent sure tokens support each other; the danger is two such runs that depend on each other
+// from afar. Candidates are the tokens of probability tau or more, and the best one; a run of candidates without a
+// gap is a cluster. How strongly two clusters are linked is
+//     score(a, b) = max over tokens i of a of the mean over j in b of max(A_ij, A_ji), or that of (b, a) if larger.
+// Two clusters are in conflict when each is the other's strongest partner; of the two, the longer cluster is
+// committed and the other one waits. With only two clusters, each is necessarily the other's strongest partner: then
+// the score must reach limit / n, with n the length of the scope. Since conflicts come in pairs, dropping one of each
+// gives the best independent set. One pass per step.
 //
 // When. A threshold that may be set lower than usual (0.7 for mathematics, 0.75 for code, against 0.9 without
 // clusters).
 //
-// Left open, and decided here. The authors also ask that a conflict's score reach the mean of both rows; the strongest
-// of a row always does. Attention is of the scope as it is, not normalised again, averaged over heads and all layers
-// (the layers are not said). Clusters that do not look at each other at all are in no conflict. Ties: the earlier
-// cluster, both as a partner and in a conflict. Probability is p(y); "the best" is by the run's score, and stays the
-// best: it may wait like any other. A proposal deprioritised by the EOS policy counts as p = 0. Where prompt stands
-// between two candidates, the run ends.
+// Left open, and decided here. The authors also require that a conflict's score reach the mean of both rows; the
+// strongest of a row always does. Attention within the scope is used as it is, not normalised again, averaged over
+// heads and all layers (the paper does not say which layers). Clusters that do not attend to each other at all are not
+// in conflict. Ties: the earlier cluster, both as a partner and in a conflict. Probability is p(y); "the best" is by
+// the run's score, and may have to wait like any other. A proposal deprioritised by the EOS policy counts as p = 0. If
+// there is prompt between two candidates, the run ends.
 //
 // Tested by clad_test.cc (clusters, conflicts, against a literal reading); tests/cli_engine_test.sh runs it on a
 // network.

@@ -1,21 +1,21 @@
 // DAPD, dependency-aware parallel decoding (Kim et al., ICML 2026, arXiv 2603.12996): an independent set by attention.
 //
-// Idea. Masked positions that do not look at each other are taken for independent. From the attention of the last
-// layers, s_ij = (A_ij + A_ji) / 2 between masked positions; an edge where s_ij > tau. Go through the positions by (sum
-// of s_ij over j) * p(y_i), largest first, and commit each that has no edge to one committed already: a maximal
-// independent set. Positions that everybody looks at come first on purpose: once they are there, the graph of the
-// others is sparse, and later steps commit more. tau grows from tau_min to tau_max as masks vanish. When fewer than
-// `switch_at` of the scope is masked, the graph is left alone: commit every p(y) > fast, or the best one. One pass per
-// step.
+// Idea. Masked positions that do not attend to each other are taken to be independent. From the attention of the last
+// layers, s_ij = (A_ij + A_ji) / 2 between masked positions; there is an edge if s_ij > tau. Go through the positions
+// by (sum of s_ij over j) * p(y_i), largest first, and commit each that has no edge to one already committed: a maximal
+// independent set. Positions that all others attend to come first on purpose: once they are filled, the graph of the
+// others is sparse, and later steps commit more. tau grows from tau_min to tau_max as masks vanish. When less than
+// `switch_at` of the scope is masked, the graph is not used: commit every token with p(y) > fast, or the best one. One
+// pass per step.
 //
-// When. Texts with independent parts; the same claim as PUNT's, without tests. The theory takes attention for the edges
-// of a graphical model, and a set without edges is independent given all the others, not while the others are masked:
+// When. Texts with independent parts; the same claim as PUNT's, without tests. The theory takes attention as the edges
+// of a graphical model, and a set without edges is independent given all the others, but not while these are masked:
 // on a chain with only neighbours linked, the ends of three masked positions are committed together although they
-// depend on each other through the middle one. Tokens committed together are independent only where attention links
-// every pair that depends given what is revealed. (Both by enumeration in exactness_test.cc.)
+// depend on each other through the middle one. Tokens committed together are independent only if attention links
+// every pair that is dependent given what is revealed. (Both by enumeration in exactness_test.cc.)
 //
 // Left open, and decided here. The authors set tau per task; published scripts use 0.0005 to 0.05 on canvases of
-// several hundred tokens, and weights are larger on short ones. The defaults are those of the field's notes. "The last
+// several hundred tokens, and weights are larger on short ones. The defaults lie within that range. "The last
 // 30 % of the layers": layers_from=0.7. p(y) is the confidence; "the best one" is by the run's score. A proposal
 // deprioritised by the EOS policy counts as p = 0 and joins no set while there are others. A variant with stages, and
 // committing p = 1 at any time, are left out.

@@ -1,15 +1,16 @@
 // DAWN (arXiv 2602.06953): dependencies from attention maps, at no extra pass.
 //
-// Idea. What a position looks at is taken for what it depends on. From the attention of the base pass, averaged over
-// heads and layers, a graph is built: i -> j when i gives j a weight of at least tau_edge. Columns that everybody looks
-// at (mean incoming weight above tau_sink: sinks) and the diagonal say nothing about dependency and are left out.
+// Idea. What a position attends to is taken to be what it depends on. From the attention of the base pass, averaged
+// over heads and layers, a graph is built: i -> j when i gives j a weight of at least tau_edge. Columns that all
+// positions attend to (mean incoming weight above tau_sink: sinks) and the diagonal say nothing about dependence and
+// are left out.
 //
 //   sure         commit every proposal with p(y) >= tau
-//   induced      commit those with p(y) >= tau_induce that look at a token which was committed with p >= tau
+//   induced      commit those with p(y) >= tau_induce that attend to a token which was committed with p >= tau
 //   independent  of the rest with p(y) >= tau_low, without an edge to the two groups above: a maximal independent set
 //                of the graph (edges in either direction), most probable first
 //
-// The best proposal is committed when no rule applies. It is the cheapest of the methods that look at dependencies;
+// The best proposal is committed when no rule applies. Of the methods that consider dependence it is the cheapest:
 // PUNT measures with passes what DAWN reads off the weights.
 //
 // Decided here. The prompt does not induce: its tokens were not committed with a probability. A proposal deprioritised
@@ -34,7 +35,7 @@ const ParamRow kParams[] = {
 
 constexpr LayerRange kAllLayers = {};
 
-/// Who depends on whom.
+/// Which positions depend on which.
 class Dependencies {
  public:
   Dependencies(const AttentionTable& attention, int length, double tau_edge, double tau_sink)

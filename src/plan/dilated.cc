@@ -3,8 +3,8 @@
 // Idea. In text, neighbours depend on each other most. Cut the scope into windows of B = 2^log_window
 // positions and fill a window level by level, halving the distance every time: stride B/2, B/4, ..., 1. A
 // level holds the positions that its stride hits and no earlier one did; for B = 8 they are {0,4}, {2,6},
-// {1,3,5,7}. The choice is pure geometry: one pass per level, no tests, no look at the predictions. It is
-// right for free where dependence really falls with distance, and knows nothing where it does not.
+// {1,3,5,7}. The choice is pure geometry: one pass per level, no tests, no look at the predictions. Where dependence
+// really falls with distance it is right for free; elsewhere it knows nothing.
 //
 // form=windows  windows left to right, (G/B) log2 B passes
 // form=global   all windows advance together, log2 B passes

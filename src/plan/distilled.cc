@@ -6,21 +6,21 @@
 // no test: go through the proposals by confidence, best first, and take each whose row the chosen ones together move by
 // at most epsilon. The first is always taken. One pass per step.
 //
-// Direction. Only the influence of the chosen on the candidate counts, not the reverse. Tokens of a step are as good as
-// drawn one after another in the order of confidence, each from its row given those before it; what a later one would
-// have done to an earlier one's row is no part of that product. It is what PUNT tests too: anchors are always better
-// than what they test.
+// Direction. Only the influence of the chosen on the candidate counts, not the reverse. It is as if the tokens of a
+// step were drawn one after another in the order of confidence, each from its row given those before it; what a later
+// one would have done to an earlier one's row is not part of that product. PUNT tests the same: anchors are always more
+// confident than what they test.
 //
-// Together. `sum` (the default) adds up the influences of the chosen ones, as the head was trained to be added up;
-// `max` looks at the largest alone and takes more. Neither is a bound: three tokens of which the third is the parity of
+// Together. `sum` (the default) adds up the influences of the chosen ones, as the head was trained for;
+// `max` uses only the largest and takes more. Neither is a bound: three tokens of which the third is the parity of
 // the other two do not influence each other in pairs, and are all committed (exactness_test.cc). PUNT reveals sets, and
-// sees it. On chains and trees no influence between pairs means none between sets, and epsilon = 0 commits independent
-// tokens only.
+// detects this. On chains and trees no influence between pairs means none between sets, and epsilon = 0 commits only
+// independent tokens.
 //
-// Kin. DEMASK (arXiv 2604.02560) trains such a head for total variation, on the network's own training data. Here it is
-// PUNT's divergence, on canvases that generation meets, for any model that is there already.
+// Related. DEMASK (arXiv 2604.02560) trains such a head for total variation, on the network's own training data. Here
+// it is PUNT's divergence, on canvases that occur in generation, for any existing model.
 //
-// Exact toy models tell their influence without a head: what the planner is worth if the prediction is perfect.
+// Exact toy models give their influence without a head, which shows what the planner is worth with perfect predictions.
 //
 // Tested by distilled_test.cc, exactness_test.cc, conformance_test.cc.
 #include <algorithm>

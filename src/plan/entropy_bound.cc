@@ -5,14 +5,14 @@
 // one. So go through the positions best first and commit the longest prefix with
 //     H_1 + ... + H_k - max(H_1..H_k) <= gamma,
 // at least one. The left side never falls as k grows, so the first k that breaks the bound ends the scan.
-// gamma = 0 commits one token per step, and everything certain (H = 0) along with it.
+// gamma = 0 commits one token per step, together with everything certain (H = 0).
 // One pass per step, no test passes. The bound is pessimistic: independent but uncertain positions have
-// a price of zero and are still refused; that is exactly what PUNT's tests find out.
+// a price of zero and are still refused; these are exactly what PUNT's tests find.
 //
 // Left open. The order is the run's score (the paper offers entropy, confidence or margin). The unit of
 // gamma differs between implementations: nats is the default, `unit=bits` compares with the others. The
 // entropies are those of the proposals, untempered unless the run scores on tempered rows.
-// The running maximum belongs to this sequence alone; a known implementation takes it over the batch.
+// The running maximum is over this sequence only; a known implementation takes it over the batch.
 //
 // Tested by entropy_bound_test.cc (against the definition, prefix by prefix), conformance_test.cc.
 #include <algorithm>
@@ -35,8 +35,8 @@ class EntropyBoundPlanner : public Planner {
       : bound_nats_(params.Real("gamma") * (params.Choice("unit") == "bits" ? std::numbers::ln2 : 1.0)) {}
 
   Plan Decide(const StepView& view) const override {
-    // `price` is the sum of all entropies but the greatest, kept so rather than subtracted: no rounding
-    // can then push a prefix of certain tokens over a bound of zero. The first one is free.
+    // `price` is the sum of all entropies but the greatest, kept like this and not subtracted, so that rounding
+    // cannot push a prefix of certain tokens over a bound of zero. The first one is free.
     double price = 0;
     double greatest = 0;
     std::size_t count = 0;

@@ -1,6 +1,6 @@
-// Factor (Fast-dLLM, Wu et al. 2025, arXiv 2505.22618): a threshold that rises with the company.
+// Factor (Fast-dLLM, Wu et al. 2025, arXiv 2505.22618): a threshold that rises with the number of tokens.
 //
-// Idea. The more tokens are committed together, the surer each has to be. With token probabilities sorted
+// Idea. The more tokens are committed together, the surer each must be. With token probabilities sorted
 // c_1 >= c_2 >= ..., commit the n most probable for the largest n with (n + 1)(1 - c_n) < f, at least one.
 // (The theorem behind it: if (n + 1) times the largest doubt is at most 1, the argmax of the product is the
 // argmax of the joint.) The left side never falls as n grows, so "the largest n" is "before the first

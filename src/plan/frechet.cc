@@ -1,4 +1,4 @@
-// Fréchet (Fast-dLLM++, Kasa et al. 2026, arXiv 2606.02955): a bound that looks at everybody's confidence.
+// Fréchet (Fast-dLLM++, Kasa et al. 2026, arXiv 2606.02955): a bound from the confidence of all tokens.
 //
 // Idea. `factor` asks whether n tokens may go together and looks only at the least probable of them. With token
 // probabilities sorted c_1 >= c_2 >= ..., whatever the dependence between them,
@@ -9,9 +9,9 @@
 // With equal probabilities this is factor with f = 1 - delta; with others it commits at least as many. One pass per
 // step.
 //
-// When. The theorem is about the most probable tokens, so it speaks of greedy proposals (temperature 0); sampled ones
-// are judged by p(y) all the same. It says nothing of how improbable the joint's best is: independent but uncertain
-// tokens go one by one.
+// When. The theorem is about the most probable tokens, so it covers greedy proposals (temperature 0); sampled ones
+// are judged by p(y) all the same. It does not say how improbable the joint's best is: independent but uncertain
+// tokens are committed one by one.
 //
 // Decided here. delta is their default for all tables. Sorted by p(y), whatever the run's score; equal probabilities in
 // score order. A proposal deprioritised by the EOS policy counts as p = 0.

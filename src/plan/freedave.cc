@@ -12,19 +12,19 @@
 // `draft` times as much; dependent calls are fewer. It pays where passes of one batch cost little more than one (GPUs),
 // not on two cores.
 //
-// A combinator, of planners that look at proposals and the canvas alone. Others are refused: the pass over a draft has
-// no attention, no shadows, no history. The exact comparison is the paper's for rules of fixed size; it also serves
-// thresholds, where the authors compare more loosely and are no longer lossless.
+// A combinator, for planners that look only at proposals and the canvas. Others are refused: the pass over a draft has
+// no attention, no shadows, no history. The exact comparison is the paper's for rules of fixed size; it is used for
+// thresholds too, where the authors compare more loosely and are no longer lossless.
 //
 // Lossless. With greedy proposals the text is the rule's, token by token. With sampled ones, what is drawn at D_k is
 // drawn with the numbers of the step that would follow it, so what is verified is what that step will draw: the law is
 // the rule's for orders that do not look at the values drawn (margin, neg-entropy), although the text is another. With
-// token-prob it is not: there the rule draws anew at every step and picks what came out well. Nor under a cache, whose
-// test passes are not base passes, nor for rules with a clock (timestep, halton), which ticks once per step here. A run
-// that stops at an end of sequence may have filled places behind it which the rule would have left.
+// token-prob it is not: there the rule draws anew at every step and picks what came out well. Nor is it under a cache,
+// whose test passes are not base passes, or for rules with a clock (timestep, halton), which ticks once per step here.
+// A run that stops at an end of sequence may have filled places after it which the rule would have left.
 //
 // Decided here. The pass over the last draft is run although nothing is verified with it: it may be the next base pass.
-// A draft that fills the scope needs no pass. Where only one draft is possible, the rule's step is taken as it is.
+// A draft that fills the scope needs no pass. If only one draft is possible, the rule's step is taken as it is.
 //
 // Tested by freedave_test.cc (chains, passes), conformance_test.cc, exactness_test.cc (against the rule itself, greedy
 // and in law).

@@ -2,7 +2,7 @@
 //
 // Idea (the paper's remark in Section 4.2). Early in a generation there is little context and everything
 // influences everything: tests cost passes and keep few tokens. Later the canvas constrains the rest and
-// tests pay. So let a cheap planner lay the ground and PUNT finish, or the reverse. The cost is that of
+// tests pay. So let a cheap planner begin and PUNT finish, or the reverse. The cost is that of
 // the two planners on their parts.
 //
 // The switch. It happens after the first step at whose end at least `at` of the scope is committed; for
@@ -17,9 +17,10 @@
 //
 // Decided here. What the loop provides is the union of both planners' needs, for the whole run: the second
 // may want a history that reaches back before the switch.
-//   Passes are counted by planners that never take more of them than there are tokens (pass_debt.h). Where the first is
-// one, what it owes at the switch is the second's to pay: it is shown all steps, and when no pass is left, all is
-// committed, whatever it wants. Where the first is none, the second counts from the switch, and owes nothing.
+//   Some planners count passes and never take more of them than there are tokens (pass_debt.h). If the first is
+// one of these, the second pays what the first owes at the switch: it is shown all steps, and when no pass is left,
+// everything is committed, whatever it decides. If the first is not, the second counts from the switch, and owes
+// nothing.
 //
 // Tested by hybrid_test.cc (switch step with and without remasking, the view handed on),
 // conformance_test.cc, tests/pass_bound_test.cc.
@@ -71,7 +72,7 @@ class HybridPlanner : public Planner {
     return std::max(commit_steps[needed - 1], scope_start - 1);
   }
 
-  /// The steps that the second planner answers for; all of them where the first has had none of this scope.
+  /// The steps that the second planner answers for; all of them if the first has had none of this scope.
   std::span<const PastStep> PastOfSecond(int last_step, const StepView& view) const {
     const int scope_start = static_cast<int>(view.key.step) - view.scope_step;
     if (first_->needs().past_steps || last_step < scope_start) return view.past;

@@ -8,7 +8,7 @@
 // compared belong to base passes that are run anyway. Against `klass` it asks for less certainty and a shorter rest,
 // but for a steady token.
 //
-// When. Steps must go by before anything is ready: gains come on long canvases, or in later windows of few masks never.
+// When. Steps must pass before anything is ready: it gains on long canvases, but never in windows of few masks.
 //
 // Left open, and decided here. The authors compare rows of their eight most probable tokens, the rest as one; here the
 // whole rows are compared. Lumping tokens can only make rows look more alike, so drift here is never smaller: what is

@@ -16,7 +16,7 @@
 // A proposal deprioritised by the EOS policy ranks below all others while it is masked. kappa(1) = 1: the
 // last step, and any beyond the schedule, commits everything.
 //
-// Tested by p2_test.cc (counts per step, who is remasked), conformance_test.cc.
+// Tested by p2_test.cc (counts per step, what is remasked), conformance_test.cc.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -78,7 +78,7 @@ Plan P2Planner::Decide(const StepView& view) const {
   const double share = ShareFilled(static_cast<double>(view.scope_step + 1) / steps_);
   const std::size_t mask_count = WholePart(static_cast<double>(view.scope.size()) * (1 - share));
 
-  // MarkLargest prefers earlier entries on ties: filled positions stand first, each group best first.
+  // MarkLargest prefers earlier entries on ties: filled positions come first, each group best first.
   std::vector<double> scores;
   for (const Proposal& proposal : view.revealed) scores.push_back(eta_ * LogProb(proposal.token_prob));
   for (const Proposal& proposal : view.proposals) {

@@ -1,4 +1,4 @@
-// The rows of the planner registry, one per file of this folder. registry.cc puts them in order.
+// The rows of the planner registry, one per planner's file in this folder. registry.cc puts them in order.
 #pragma once
 
 #include "punt/planner.h"

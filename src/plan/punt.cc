@@ -23,9 +23,9 @@
 // from epsilon to epsilon_end with the fraction of the scope that is committed.
 //
 // fallback. The paper tests in every step, and so takes more passes than there are tokens where tests find little: on
-// short canvases and on text whose tokens all depend on each other. By default a step is searched only if the run can
+// short canvases and on text whose tokens all depend on each other. By default a step searches only if the run can
 // afford it; else it commits the best token, and the run never takes more passes than one token at a time would. The
-// rule stands in pass_debt.h. fallback=false is the paper to the letter.
+// rule is in pass_debt.h. fallback=false is the paper to the letter.
 //
 // Decided here where the paper is silent or contradicts itself: ranks from 0 (from 1, the bit count
 // overflows at m = 2^k and the best token could be dropped); anchors are revealed, not tests (Algorithm 1
@@ -184,7 +184,7 @@ std::vector<Ranks> PuntPlanner::Test(const StepView& view, int level, const std:
                       .anchors = PositionsAt(view, split.anchors),
                       .tests = PositionsAt(view, split.tests),
                       .epsilon = epsilon});
-    // A next base pass would have to give the rows of everything that is still masked then.
+    // To serve as the next base pass, it would have to give the rows of everything that is still masked then.
     spare.push_back(free_base_ ? PositionsAt(view, Without(FirstRanks(view.proposals.size()), split.anchors))
                                : std::vector<Position>{});
   }
@@ -266,7 +266,7 @@ Ranks PuntPlanner::Parallel(const StepView& view, Ranks kept, Asked& asked) cons
   return kept;
 }
 
-/// When a search finds nothing, the last test of the iterative form has revealed the best token alone, and serves as
+/// When a search finds nothing, the last test of the iterative form has revealed only the best token, and serves as
 /// the next base pass. The recursive form may test at every node.
 int PuntPlanner::WorstLoss(std::size_t candidates) const {
   if (form_ == Form::kRecursive) return static_cast<int>(candidates) - 1;

@@ -1,8 +1,8 @@
 // Random order: commit k positions drawn uniformly from the masked ones.
 //
-// With k = 1 the second sequential reference, and the order in which masked diffusion models are
+// With k = 1 this is the second sequential reference, and the order in which masked diffusion models are
 // trained: every order is equally likely. With k > 1 it shows what parallel sampling costs when nothing
-// at all is known about the positions. ceil(G / k) passes.
+// is known about the positions. ceil(G / k) passes.
 //
 // Every position draws a number from its own stream of this step; the k largest are committed. So the
 // draw is without replacement, and does not depend on how many positions there are or in which order

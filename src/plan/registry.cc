@@ -1,4 +1,4 @@
-// The one table of planners, and making them from specs.
+// The table of planners, and how they are made from specs.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

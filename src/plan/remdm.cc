@@ -1,4 +1,4 @@
-// ReMDM (Wang et al. 2025, arXiv 2503.00307): the diffusion clock with second thoughts.
+// ReMDM (Wang et al. 2025, arXiv 2503.00307): a diffusion schedule that also takes tokens back.
 //
 // Idea. In a masked diffusion process a token once revealed stays. ReMDM lets each revealed position go
 // back to the mask with a probability sigma, and reveals correspondingly more, such that the share of

@@ -1,23 +1,22 @@
-// Saber (Dong et al., ACL 2026, arXiv 2510.18165): as fast as the run has been sure, and a few steps back each time.
+// Saber (Dong et al., ACL 2026, arXiv 2510.18165): as fast as the run has been sure, and a few tokens back each time.
 //
-// Idea. How sure is sure enough depends on the text: ask for more than the mean probability at which the run committed
-// its tokens so far. Once context is there, most positions pass, and steps grow. What was committed too early shows
-// when its neighbours appear: the model becomes less sure of that place. So every step
+// Idea. How sure is sure enough depends on the text: require more than the mean probability at which the run committed
+// its tokens so far. Once there is context, most positions pass, and steps grow. A token that was committed too early
+// shows when its neighbours appear: the model becomes less sure of its place. So every step
 //     commits   each proposal with p(y) above the mean of all tokens committed so far, at least the n most probable,
-//     remasks   of what is committed now and was before, the ones whose confidence fell most since the last step: one
-//     for
+//     remasks   of the tokens committed now or before, those whose confidence fell most since the last step: one for
 //               every `mu` tokens that this step takes (rounded up, at least n / 2), but fewer than it takes.
-// Confidence of a place is the largest probability of its row, masked or not. So at least one position is won in every
-// step. One pass per step, which also reads the rows of committed tokens.
+// The confidence of a place is the largest probability of its row, masked or not. So at least one position is won in
+// every step. One pass per step, which also reads the rows of committed tokens.
 //
 // When. Code, whose tokens constrain each other from afar. It takes tokens back in every step, needed or not.
 //
 // Left open, and decided here. The paper speaks of tokens whose confidence falls; its program takes the quota in any
-// case, and so do we: the smallest change first, even if it is a rise. A token that is chosen and taken back in the
-// same step is simply not committed. Tokens that were taken back leave the mean (the original keeps the old value).
-// Only positions of the scope are taken back, and only if the step before has read their row. A step that could fill
-// the scope fills it and takes nothing back. Ties: the lower position. The first step has no mean and commits n. A
-// proposal deprioritised by the EOS policy counts as p = 0.
+// case, and so do we: in order of the change, largest fall first, even if some are rises. A token that is chosen and
+// taken back in the same step is simply not committed. Tokens that were taken back leave the mean (the original keeps
+// the old value). Only positions of the scope are taken back, and only if the step before has read their row. A step
+// that could fill the scope fills it and takes nothing back. Ties: the lower position. The first step has no mean and
+// commits n. A proposal deprioritised by the EOS policy counts as p = 0.
 //
 // Tested by saber_test.cc (against a literal reading), conformance_test.cc.
 #include <algorithm>
@@ -70,7 +69,7 @@ class SaberPlanner : public Planner {
     return MarkLargest(probs, std::max(n_, static_cast<std::size_t>(above)));
   }
 
-  /// Where confidence fell most, least first.
+  /// The positions whose confidence fell most, largest fall first.
   std::vector<Position> TakeBack(const StepView& view, const std::vector<Position>& commits) const {
     struct Change {
       double amount = 0;

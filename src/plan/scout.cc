@@ -4,32 +4,32 @@
 //
 //   sure: its token is nearly certain. Nothing to test: what depends on it, it does not change.
 //
-//   unsure and dependent: its row moves whenever something around it is committed. To be committed alone, or not yet.
+//   unsure and dependent: its row moves whenever something around it is committed. Commit it alone, or not yet.
 //
 //   unsure and independent: its row stays as it is whatever is committed elsewhere. Waiting makes it no surer, and a
-//   rule that looks at probabilities waits for all the others. Here tests pay: many such positions can go at once, and
-//   only a test can tell.
+//   rule that looks at probabilities waits for all the others. Here tests pay: many such positions can be committed at
+//   once, and only a test can find them.
 //
-// Which case it is shows for free. The base pass of a step, compared with that of the step before, is a test whose
-// anchors are what that step committed. Rows that moved belong to the second case; only those that did not are worth
-// a search.
+// Which case it is can be seen for free. The base pass of a step, compared with that of the step before, is a test
+// whose anchors are what that step committed. Rows that moved belong to the second case; only those that did not are
+// worth a search.
 //
 // A step.
 //   1. The sure set: rows whose best token has a probability of at least `sure`, the surest first, while their doubts
-//      1 - p add up to at most `doubt`; always the most confident proposal. Were they drawn one after the other, the
+//      1 - p add up to at most `doubt`; always the most confident proposal. If they were drawn one after another, the
 //      law would differ by at most that sum: with all but that probability each is its row's best token either way.
-//      What was drawn is not looked at: a rule that commits rows once they have drawn something probable draws the
+//      What was drawn does not matter: a rule that commits rows once they have drawn something probable draws the
 //      others again, and its texts are too probable and too much alike.
 //   2. The candidates: the most confident of the others whose rows moved by at most epsilon since the last step.
 //      After a search that paid, of all others: their rows have moved because what they depend on was found and
 //      committed, and what is left is most often as independent as what was found.
 //   3. PUNT's search (punt.cc, iterative) among the candidates. They are numbered from 1 in the order of their
-//      positions and not, as in the paper, of confidence: texts are written so that what follows depends on what came
-//      before, so that of two that depend on each other the earlier one is kept and mostly settles the later one; and
-//      the order does not look at the values drawn. The sure set has the number 0: it is revealed in every round, so
+//      positions and not, as in the paper, of confidence: in texts what follows depends on what came
+//      before, so of two that depend on each other the earlier one is kept and mostly settles the later one; and
+//      the order does not depend on the values drawn. The sure set has the number 0: it is revealed in every round, so
 //      that everything is tested against it. Sure tokens and survivors are committed.
 //
-// How many candidates. A search pays if it commits at least kGain tokens a pass. The first is among all candidates;
+// How many candidates. A search pays if it commits at least kGain tokens per pass. The first is among all candidates;
 // after one that paid the next may be among twice as many, after one that did not among a quarter. Below `fewest`,
 // searching rests for kPatience steps without tests, and for four times as long after each further failure. A round in
 // which few tests survive shows that the candidates depend on each other all around, as the words of a text do: the
@@ -70,7 +70,7 @@ constexpr int kPatience = 4;
 constexpr int kGain = 2;
 constexpr std::size_t kRetreat = 4;
 
-/// One pass per 16 masked positions, as in pass_debt.h; but three, enough for a search among seven, where there are 24.
+/// One pass per 16 masked positions, as in pass_debt.h; but from 24 on at least three, enough for a search among seven.
 int MostDebt(int masked) { return std::max(masked / 16, std::min(masked / 8, 3)); }
 
 bool HasPaid(const PastStep& step) { return step.tests > 0 && step.committed >= kGain * step.passes(); }

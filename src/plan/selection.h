@@ -14,7 +14,7 @@ namespace punt {
 /// p(y), or 0 for a proposal that must come last (EOS policy `deprioritise`): methods that compare
 /// probabilities rather than ranks would otherwise not notice the policy.
 double TokenProb(const Proposal& proposal);
-/// The same of the row's best token, whatever was drawn.
+/// The same for the row's best token, whatever was drawn.
 double TopProb(const Proposal& proposal);
 std::vector<double> TokenProbs(std::span<const Proposal> proposals);
 
@@ -29,16 +29,17 @@ std::vector<std::size_t> LargestFirst(std::span<const double> keys);
 /// Marks the `count` largest keys (all, if there are fewer). Ties: the earlier one.
 std::vector<bool> MarkLargest(std::span<const double> keys, std::size_t count);
 
-/// Where `position` stands in the ascending scope; std::logic_error if it does not.
+/// The index of `position` in the ascending scope; std::logic_error if it is not there.
 std::size_t ScopeIndex(std::span<const Position> scope, Position position);
 
 /// The commits of a plan that another planner made, brought into the order of `proposals`, which a plan must have.
 void SortCommits(Plan& plan, std::span<const Proposal> proposals);
 
-/// For planners that drop commits of another's plan: fewer may be taken back than are left, or the run might not end.
+/// For planners that drop commits of another's plan: drops remasks until they are fewer than commits, or a run might not
+/// end.
 void KeepProgress(Plan& plan);
 
-/// How much a position looks at another.
+/// How much one position attends to another.
 class AttentionTable {
  public:
   AttentionTable(std::span<const float> weights, int length)
@@ -53,7 +54,7 @@ class AttentionTable {
   std::size_t length_;
 };
 
-/// floor(x) of a count x >= 0, where x that is whole in exact arithmetic must not lose one to rounding.
+/// floor(x) of a count x >= 0, without losing one to rounding if x is whole in exact arithmetic.
 std::size_t WholePart(double x);
 
 /// The registry's `make` of a planner that is constructed from its parameters.

@@ -1,16 +1,16 @@
-// Spacing: a filter behind any planner that keeps its commits apart (DUS, Luxembourg et al. 2025, Sec. 4.4).
+// Spacing: a filter after any planner that keeps its commits apart (DUS, Luxembourg et al. 2025, Sec. 4.4).
 //
 // Idea. Neighbours depend on each other most, and score-based planners like to commit them together,
 // because the same context makes both certain. Go through the planner's commits best first and keep a
 // position only if it is at least `gap` away from every one kept, |i - j| >= gap in canvas positions. The
-// best always stays, so progress is never lost; what is dropped is proposed again in the next step. Costs
-// nothing but more steps. Behind PUNT it answers whether the tests left anything for geometry to find.
+// best always stays, so every step makes progress; what is dropped is proposed again in the next step. It costs
+// only more steps. After PUNT it shows whether the tests left anything for geometry to find.
 //
 // Decided here. `gap` is constant (the original shrinks it as the block fills). Remasks and test rounds
 // pass through. When a commit was dropped, the pass that the planner hands on would describe another canvas
 // and is dropped as well, and fewer tokens are taken back than are committed. A planner that never takes more passes
-// than there are tokens (pass_debt.h) keeps that promise in here: where it commits all that is left because no pass is,
-// all of it is kept, gap or not.
+// than there are tokens (pass_debt.h) keeps that promise in here: when it commits all that is left because no pass is
+// left, all of it is kept, gap or not.
 //
 // Tested by spacing_test.cc, conformance_test.cc, tests/pass_bound_test.cc.
 #include <algorithm>

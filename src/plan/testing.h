@@ -15,7 +15,7 @@
 
 namespace punt {
 
-/// What ScriptedProbe hands out: remembers what was revealed.
+/// The passes of ScriptedProbe, which remember what was revealed.
 class ScriptedPass : public Pass {
  public:
   ScriptedPass(std::span<const Token> canvas, std::span<const Position> revealed)
@@ -116,7 +116,7 @@ class HandMadeStep {
     }
   }
 
-  /// How much one position looks at another.
+  /// How much one position attends to another.
   void Look(Position from, Position to, float weight) {
     attention[static_cast<std::size_t>(from * canvas.length() + to)] = weight;
   }
@@ -131,7 +131,7 @@ class HandMadeStep {
     canvas.Commit({.position = position, .token = 0, .step = commit_step, .confidence = prob, .prob = prob});
   }
 
-  /// Shows the step to the planner and checks what every plan has to fulfil.
+  /// Shows the step to the planner and checks what holds for every plan.
   Plan Decide(const Planner& planner) {
     std::vector<Proposal> proposals;
     std::vector<Proposal> revealed;

@@ -2,8 +2,8 @@
 //
 // Idea. If every token committed together has probability close to one, the product of the marginals is
 // close to the joint, however the tokens depend on each other. Commit the best position, and every other
-// whose proposed token has probability >= tau. One pass per step; the number of steps follows the
-// difficulty of the text. Uncertain but independent tokens are left to be committed one at a time.
+// whose proposed token has probability >= tau. One pass per step; harder texts take more steps.
+// Uncertain but independent tokens are committed one at a time.
 //
 // Decided here. The comparison is on p(y) of the proposals; "the best" is by the run's score, which is the
 // same thing with score `token-prob`. A proposal deprioritised by the EOS policy counts as p = 0.

@@ -2,15 +2,15 @@
 //
 // Idea. Text has a direction: an answer follows from its reasoning, an end from what it ends. A model can be sure of
 // either too early, because forms are easy to guess. So a sure token is committed only if the masked positions to its
-// left do not hold too much doubt. Go through the candidates from left to right, with A the ones accepted so far:
+// left are not too uncertain. Go through the candidates from left to right, with A the ones accepted so far:
 //     E_i = sum of the entropies of the masked positions j < i that are not in A; accept i if E_i <= beta nats.
 // Accepted ones count as known, since they are committed together. If none is accepted: the most probable of the first
 // `window` masked positions. This is a frontier that moves from left to right at its own pace, where windows (blocks)
 // move it by force; it needs none. One pass per step.
 //
 // A combinator. Candidates are the commits of another planner whose tokens have a probability of at least `floor`. With
-// the defaults these are RPD's (probability 0.9 and more). Behind a planner that judges independence take floor=0: its
-// uncertain tokens are what it is for.
+// the defaults these are RPD's (probability 0.9 and more). With a planner that judges independence use floor=0: it is
+// there for uncertain tokens.
 //
 // Left out. RPD also admits tokens of probability 0.6 to 0.9 that the model's last layers agree on. That takes the
 // output head on the rows of half of the layers, which a denoiser does not give; by the paper's ablation the budget
@@ -20,8 +20,8 @@
 // positions are those of the scope: windows before it are full. Most probable: by p(y), ties to the left; a proposal
 // deprioritised by the EOS policy counts as p = 0. Remasks and test rounds pass through; when commits differ from the
 // inner planner's, the pass that it hands on is dropped, and fewer tokens are taken back than are committed. If it
-// commits nothing, which schedules do, nor do we. A planner that never takes more passes than there are tokens
-// (pass_debt.h) keeps that promise in here: where it commits all that is left because no pass is, all of it is
+// commits nothing, as schedules may, neither do we. A planner that never takes more passes than there are tokens
+// (pass_debt.h) keeps that promise in here: when it commits all that is left because no pass is left, all of it is
 // accepted.
 //
 // Tested by upstream_test.cc (against a literal reading of the formula), conformance_test.cc, tests/pass_bound_test.cc.

@@ -1,15 +1,15 @@
 // WINO, wide in, narrow out (Hong et al. 2025): draft generously, verify in the same pass, take back.
 //
-// Idea. A token that was committed early can be judged again when more context is there, if the model is asked what
-// it would put at the position without seeing the token. The pass therefore carries shadows: a mask at the place of
-// every committed token, which sees everything but that token and is seen by nobody. So each step drafts from the
+// Idea. A token that was committed early can be judged again once there is more context, by asking the model what
+// it would put at the position without seeing the token. So the pass contains shadows: a mask at the place of
+// every committed token, which sees everything but that token and is seen by nothing. Each step drafts from the
 // masked rows and verifies earlier drafts from the shadow rows, at the cost of one pass over a longer canvas:
 //
 //   draft   commit proposals with p(y) > tau, at most min(max(cap_share * masked, 5), 20), at least the best one
 //   verify  re-mask a committed token whose shadow row gives it a probability below tau_back, the least probable
 //           first, fewer than the step before accepted; after a step that accepted one token, none
 //
-// The last rule makes it end: every step adds at least one token more than it will lose.
+// The last rule makes it terminate: every step adds at least one token more than it will lose.
 //
 // Decided here. Probabilities are of the plain softmax. Shadows cover the scope (the window), as in the original its
 // block. Tokens that are taken back can be drafted again from the next step on. A proposal deprioritised by the EOS

@@ -1,16 +1,16 @@
 // The law of a planner's output, by enumeration.
 //
-// Sampling can only say that a planner is not far from the joint; enumeration says how far. A step is a function of
-// where the run stands and of the proposals y, and y has a known law: the product over the rows that the step reads of
+// Sampling can only show that a planner is not far from the joint; enumeration shows how far. A step is a function of
+// the state of the run and of the proposals y, and y has a known law: the product over the rows that the step reads of
 // ProposalLaw(row). So the states of a run form a Markov chain that can be followed exactly:
 //
 //   mass := {masked canvas: 1}
 //   repeat: for every state and every y of positive probability, take the real step (generate/step.h) with y
 //           forced, and move the state's mass times P(y) to where it leads
 //
-// until all mass lies on full canvases. States are merged when nothing that a later step can see tells them apart:
+// until all mass lies on full canvases. States are merged when they agree in everything that a later step can see:
 // tokens, step, window, histories, the pass of the step before (for planners that watch predictions settle) and which
-// rows of a free base pass are at hand (which decides the cost of the next step, not its result). All states of one
+// rows of a free base pass are available (which decides the cost of the next step, not its result). All states of one
 // round of the loop have the same step, so randomness keyed by it is treated exactly.
 //
 // Nothing of the loop is imitated here: canvas, score, planner, probe and bookkeeping are those of generation, and
@@ -40,7 +40,7 @@
 namespace punt {
 namespace {
 
-// No planner on canvases small enough to enumerate takes as many steps; one that does is not going to end.
+// On canvases small enough to enumerate no planner takes this many steps; one that does will not end.
 constexpr int kMaxSteps = 10'000;
 
 /// Proposes, call after call, every vector of tokens of positive probability, in mixed-radix order.
@@ -100,8 +100,8 @@ class ForcingProposer : public Proposer {
     return proposals;
   }
 
-  /// Of a pass that is not the step's base. What is drawn from it the next step draws again, so it cannot be summed
-  /// over here.
+  /// For a pass that is not the step's base. The next step draws the same numbers from it again, so they cannot be
+  /// summed over here.
   std::vector<Proposal> Certain(const std::vector<Row>& rows) const {
     for (const Row& row : rows) {
       if (row.support.size() > 1) BadInput("the law of a planner that foresees proposals cannot be enumerated");
@@ -140,7 +140,7 @@ class ForcingProposer : public Proposer {
   mutable PassRef pass_;
 };
 
-/// Everything that a later step can see, but the step number itself.
+/// Everything that a later step can see, except the step number itself.
 struct StateKey {
   std::vector<Token> tokens;
   int scope_index = 0;

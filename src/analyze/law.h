@@ -17,11 +17,11 @@ namespace punt {
 struct LawOptions {
   // Changes results.
   ProposalOptions proposal = {};
-  bool measure_error = false;  // fills mean_error_*: needs passes of its own
+  bool measure_error = false;  // fills mean_error_*, which takes extra passes
   // Changes only speed.
   bool remember_commits = true;            // false: states that differ only in when and how surely their tokens were
-                                           // committed are merged; right for planners that never look at it
-                                           // (dilated, hybrid and remdm do)
+                                           // committed are merged; right for planners that never read this
+                                           // (dilated, hybrid, remdm, saber and wino do)
   std::int64_t max_outcomes = 20'000'000;  // more steps than this are not taken: Error
 };
 
@@ -33,12 +33,12 @@ struct Law {
   double mean_calls = 0;
   double mean_error_new_base = 0;  // parallel-sampling error, nats per sequence (parallel_error.h)
   double mean_error_base_new = 0;
-  std::int64_t outcomes = 0;  // steps that were taken to find this out
+  std::int64_t outcomes = 0;  // steps that the enumeration took
 };
 
 /// The law for the recipe's seed and sample number: proposals are summed over, while what the planner and the
 /// score draw themselves is keyed and therefore fixed. The recipe's proposer is not used.
-/// Throws Error when the recipe has limits or the denoiser EOS tokens (a law is over full canvases), when a planner
+/// Throws Error when the recipe has limits or the denoiser has EOS tokens (a law is over full canvases), when a planner
 /// does not end, or when there is more to enumerate than the options allow.
 Law EnumerateLaw(const Denoiser& denoiser, const Canvas& canvas, const Recipe& recipe, const LawOptions& options = {});
 

@@ -13,7 +13,7 @@
 // be the KL the other way round, but the y here come from the sampler), yet it is the one that the paper
 // reports and it never becomes infinite: what x and y allow, x allows.
 //
-// Cost: k passes for a step that commits k > 1 tokens (the base pass once more, and one per token behind the
+// Cost: k passes for a step that commits k > 1 tokens (the base pass once more, and one per token after the
 // first), 0 for k = 1, so at most one pass per token of the sequence whatever the planner. The passes of a step
 // are independent of one another and run as one batch, cut into pieces of kBatch only to bound the memory
 // that their rows take.

@@ -5,7 +5,7 @@
 //   Generate(session, canvas, recipe, {.observer = &collector});
 //   ParallelErrorReport report = MeasureParallelError(denoiser, collector.steps());
 //
-// The extra passes run on a session of their own, so they never count into the run's NFE.
+// The extra passes run in a separate session, so they never count towards the run's NFE.
 #pragma once
 
 #include <cstdint>
@@ -56,13 +56,13 @@ struct ParallelErrorReport {
   std::int64_t passes = 0;  // extra passes that were run
 };
 
-/// Evaluates every commit of `steps`, exactly if the denoiser is. One extra pass for each token but the
-/// first of a step, one for the step itself; a step that commits one token costs nothing.
+/// Evaluates every commit of `steps`, exactly if the denoiser is exact. It takes one extra pass for each token but the
+/// first of a step, and one for the step itself; a step that commits one token costs nothing.
 /// `options` must ban the tokens that the run's session banned.
 ParallelErrorReport MeasureParallelError(const Denoiser& denoiser, std::span<const CommittedStep> steps,
                                          const SessionOptions& options = {});
 
-/// The same for one step on a session of the caller's, which must not be the run's; adds to `report`.
+/// The same for one step in the caller's session, which must not be the run's; adds to `report`.
 void MeasureStepError(DenoiserSession& session, const CommittedStep& step, ParallelErrorReport& report);
 
 }  // namespace punt

@@ -7,7 +7,7 @@
 namespace punt {
 namespace {
 
-/// Inside the braces that open at `open`; none if they do not close.
+/// The text inside the braces that open at `open`; none if they do not close.
 std::optional<std::string_view> InBraces(std::string_view text, std::size_t open) {
   int depth = 0;
   for (std::size_t i = open; i < text.size(); ++i) {
@@ -17,7 +17,7 @@ std::optional<std::string_view> InBraces(std::string_view text, std::size_t open
   return std::nullopt;
 }
 
-/// What the mark that ends before `begin` encloses.
+/// The text enclosed by the mark that ends just before `begin`.
 std::optional<std::string_view> Boxed(std::string_view text, std::size_t begin) {
   if (begin < text.size() && text[begin] == '{') return InBraces(text, begin);
   if (begin < text.size() && text[begin] == ' ') {

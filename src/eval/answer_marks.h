@@ -8,13 +8,13 @@
 
 namespace punt {
 
-/// The text before the first of the markers with which models end: <|eot_id|>, <|endoftext|>, <|im_end|>.
+/// The text before the first end marker: <|eot_id|>, <|endoftext|>, <|im_end|>.
 std::string_view BeforeEnd(std::string_view text);
 
 /// The text before the first of the stops.
 std::string_view BeforeStops(std::string_view text, std::span<const std::string_view> stops);
 
-/// Between the last "<answer>" and the "</answer>" behind it (without one: all that follows), trimmed.
+/// The text between the last "<answer>" and the "</answer>" after it (or everything that follows), trimmed.
 std::optional<std::string_view> TaggedAnswer(std::string_view text);
 
 /// Inside the last \boxed{...} or \fbox{...} with balanced braces; of "\boxed 5$", the word up to the dollar sign.

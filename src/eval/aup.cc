@@ -9,7 +9,7 @@
 namespace punt {
 namespace {
 
-constexpr double kLargestFall = 5;  // points of percent below the first setting
+constexpr double kLargestFall = 5;  // percentage points below the first setting
 constexpr double kSteepness = 3;
 
 }  // namespace

@@ -157,7 +157,8 @@ void AddSummary(const EvalSummary& summary, Json& object) {
   }
 }
 
-/// Of every figure that all seeds have, the mean of the seeds and its interval: seeds as units, where items are none.
+/// For every figure that all seeds have, the mean over seeds and its interval, with seeds as units; some of these
+/// figures are not means over items.
 Json OverSeeds(const BenchRow& row) {
   std::map<std::string, std::vector<double>> values;
   for (const BenchRun& run : row.runs) {

@@ -1,4 +1,4 @@
-// Planners side by side on one task: what each costs and how good what it makes is. Tables and a picture of them.
+// Planners side by side on one task: what each costs and how good its results are. Tables and a picture of them.
 #pragma once
 
 #include <cstdint>
@@ -35,18 +35,18 @@ struct BenchReport {
   std::vector<BenchRow> rows;  // in the order in which they were measured
 };
 
-/// The figure that the task's row calls its quality; none when it was not measured (no judge, say).
+/// The figure that the task's row calls its quality; none when it was not measured (without a judge, for example).
 std::optional<Figure> QualityOf(const TaskRow& task, const EvalSummary& summary);
 
 /// Its name, for a head or an axis.
 std::string QualityTitle(const TaskRow& task);
 
-/// The task's other figures that are for people: their names in the order of the summaries, as far as any row has them,
-/// and what a row says to one, with its interval; empty where it says nothing.
+/// The task's other figures that are meant for readers: their names in the order of the summaries, as far as any row
+/// has them, and a row's value of one, with its interval; empty if the row has none.
 std::vector<std::string> OtherFigures(const BenchReport& report);
 std::string FigureText(const EvalSummary& summary, std::string_view name);
 
-/// What belongs to one curve: the family, with the temperature where the report has several.
+/// The name of a row's curve: the family, with the temperature if the report has several.
 std::string CurveName(const BenchReport& report, const BenchRow& row);
 
 /// Accuracy under parallelism (aup.h) of a curve.
@@ -55,14 +55,14 @@ struct CurveAup {
   double value = 0;
 };
 
-/// In the order of the rows. Empty when the task's quality is no accuracy or a record does not say how many tokens it
-/// cost. The best accuracy is that of all rows.
+/// In the order of the rows. Empty when the task's quality is not an accuracy or a record does not say how many tokens
+/// were committed. The best accuracy is that of all rows.
 std::vector<CurveAup> AupOf(const BenchReport& report);
 
 /// One line: what it is, "punt 123.4; top-k 98.7", or why there is none.
 std::string AupLine(const BenchReport& report);
 
-/// What was run, a Markdown table of costs and quality, and one of the task's other figures where it has any.
+/// What was run, a Markdown table of costs and quality, and one of the task's other figures if it has any.
 std::string BenchMarkdown(const BenchReport& report);
 
 /// An array of objects, one per row, with an object per seed in each and the figures' means over seeds.

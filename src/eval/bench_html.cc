@@ -33,7 +33,7 @@ Json Looks(const BenchReport& report) {
   return looks;
 }
 
-/// JSON for a script element, which ends at the first "</script" whatever the quotes say.
+/// JSON for a script element, which ends at the first "</script", even inside quotes.
 std::string Data(const BenchReport& report) {
   const TaskRow& task = *report.task;
   const Json data = {
@@ -55,7 +55,7 @@ std::string Cells(const char* tag, const std::vector<std::string>& texts) {
 struct Column {
   std::string title;
   std::vector<std::string> cells = {};
-  bool is_setting = false;  // needs no column where it is the same in all rows: the configuration has it
+  bool is_setting = false;  // needs no column if it is the same in all rows: the configuration has it
 };
 
 std::vector<Column> ColumnsOf(const BenchReport& report) {

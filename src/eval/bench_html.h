@@ -1,5 +1,5 @@
-// A report of a bench as one HTML file: plots to point at, the table, and what was run. It opens from the disk, without
-// a network: everything is within it.
+// A report of a bench as one HTML file: interactive plots, the table, and what was run. It opens from the disk, without
+// a network: it contains everything.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace punt {
 
-/// `configuration` is shown as it is, a line each. Without a measured quality there are no plots.
+/// `configuration` is shown as it is, one line each. Without a measured quality there are no plots.
 std::string BenchHtml(const BenchReport& report, const Configuration& configuration);
 
 }  // namespace punt

@@ -20,7 +20,7 @@ namespace {
 /// What an item asks a model.
 const std::string& AskedBy(const ScoreItem& item) { return item.asked.empty() ? item.prompt : item.asked; }
 
-/// An id that is a number; 0: it is none.
+/// An id that is a number; 0 if it is not.
 std::int64_t NumberOf(const std::string& id) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), number);

@@ -1,7 +1,7 @@
 // Public benchmarks as tasks: how their questions are put to a model. The verdicts are those of the scorer of the same
 // name (scorer.h), so `punt eval NAME` and `punt score NAME` on its responses agree.
 //
-// Adding a benchmark: its scorer, and a file with the name of its task.
+// CONTRIBUTING.md says how to add one.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,8 @@ struct BenchmarkRow {
   // Members of a record of the shots; empty: shots are items of the data, with the gold for an answer.
   std::string_view shot_question;
   std::string_view shot_answer;
-  std::string_view answer_end = "";  // behind the answer of a shot
-  bool draws_shots = false;          // anew for every item, from the seed; else the first ones of the file
+  std::string_view answer_end = "";  // after the answer of a shot
+  bool draws_shots = false;          // anew for every item, from the seed; else the first ones of the file are used
   std::int64_t first_shot = 0;       // of shots that are items: the id of the first
   std::int64_t first_item = 0;       // ids of the items that are asked; 0: all
   std::int64_t last_item = 0;

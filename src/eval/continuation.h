@@ -1,4 +1,4 @@
-// A prompt with masks behind it, and what a model wrote there.
+// A prompt followed by masks, and what a model wrote there.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ struct ContinuationRequest {
   std::string_view prompt;
   bool chat = false;                           // the prompt is a user's message in the model's template
   std::span<const ChatMessage> messages = {};  // instead of a prompt: a conversation, in the template
-  std::optional<int> length = {};              // masks; none: as many as make the canvas `usual_canvas` long
+  std::optional<int> length = {};              // masks; unset: as many as make the canvas `usual_canvas` long
   int usual_canvas = 256;
 };
 
@@ -27,7 +27,7 @@ std::vector<Token> ContinuationCanvas(const Model& model, const ContinuationRequ
 /// How many positions of a canvas are masks.
 std::size_t CountMasks(const Model& model, std::span<const Token> canvas);
 
-/// What stands in `filled` where `canvas` has its stretch of masks, up to the first end of sequence.
+/// What `filled` has in place of the masks of `canvas`, up to the first end of sequence.
 std::span<const Token> Continuation(const Model& model, std::span<const Token> canvas, std::span<const Token> filled);
 
 }  // namespace punt

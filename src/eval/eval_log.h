@@ -1,4 +1,4 @@
-// The records of an evaluation in a folder, kept as they come, so that an interrupted run goes on where it stopped.
+// The records of an evaluation in a folder, each kept when it is finished, so that an interrupted run can continue.
 #pragma once
 
 #include <filesystem>
@@ -11,9 +11,9 @@
 
 namespace punt {
 
-/// The record as it can be read back: bytes that are no UTF-8 are replaced, once and for all.
+/// The record as it can be read back: bytes that are not UTF-8 are replaced, once and for all.
 std::string RecordLine(const EvalRecord& record);
-/// Throws Error (without naming a file) on a line that is no record.
+/// Throws Error (without naming a file) on a line that is not a record.
 EvalRecord ParseRecord(std::string_view line);
 
 /// The records of an evaluation in a RecordFolder.
@@ -21,7 +21,7 @@ class EvalLog {
  public:
   EvalLog(std::filesystem::path folder, const Configuration& configuration);
 
-  /// Records taken over from earlier runs, by id.
+  /// Records of earlier runs, by id.
   const std::map<std::string, EvalRecord>& resumed() const { return resumed_; }
 
   /// Appends a line (RecordLine) and flushes it.

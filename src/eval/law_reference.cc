@@ -13,10 +13,10 @@
 namespace punt {
 namespace {
 
-/// What makes the law of a run's texts, besides the planner.
+/// What decides the law of a run's texts, besides the planner.
 constexpr std::string_view kLawful[] = {"task", "model", "length", "temperature", "top_p", "top_k", "convention"};
 
-/// A model may be named by its name or a path: "stories (15023200 bytes)" is what its size says.
+/// A model may be given by name or by path; "stories (15023200 bytes)" compares it by its size.
 std::string_view Identity(std::string_view name, std::string_view value) {
   return name == "model" && value.ends_with(" bytes)") ? value.substr(value.rfind('(')) : value;
 }

@@ -1,4 +1,4 @@
-// How alike the texts of a run are among themselves, and how far their law is from that of an earlier run.
+// How alike the texts of a run are, and how far their law is from that of an earlier run.
 #pragma once
 
 #include <span>
@@ -15,11 +15,10 @@ namespace punt {
 std::vector<PromptedText> ReadLawReference(const std::string& folder);
 
 /// Throws Error naming what differs if the run in `folder` had another task, model or way of drawing tokens than
-/// `here`: its texts would have another law whatever the planner. Its seed must differ, or the texts are the same ones
-/// in part.
+/// `here`: its texts would have another law whatever the planner. Its seed must differ, or some texts are the same.
 void CheckLawReference(const std::string& folder, const Configuration& here);
 
-/// Adds self_overlap where there are two texts, and law_distance and law_p where the reference has two as well.
+/// Adds self_overlap if there are at least two texts, and law_distance and law_p if the reference has two as well.
 void AddVariety(std::span<const PromptedText> texts, std::span<const PromptedText> reference,
                 std::vector<Figure>& figures);
 

@@ -1,6 +1,6 @@
-// Two of the lists are the experiments of the paper as its appendix gives them (section "Implementation and
+// Two of the lists are the experiments of the paper as given in its appendix (section "Implementation and
 // Experiments" for text, "Masked Diffusion Models for Proteins"): there all methods share the score of the model. In
-// the others every method is ranked by the score of the run, except where its definition names its own.
+// the others every method ranks by the score of the run, unless its definition names its own.
 #include "eval/planner_grid.h"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 namespace punt {
 namespace {
 
-/// An entropy bound adds up entropies; a threshold is one of the proposed token's probability.
+/// An entropy bound adds up entropies; a threshold applies to the proposed token's probability.
 std::string OwnScore(std::string_view planner) {
   if (planner == "entropy-bound") return "neg-entropy";
   for (std::string_view name :
@@ -96,8 +96,8 @@ std::vector<GridEntry> WithOwnScores(std::vector<GridEntry> grid) {
 
 std::vector<GridEntry> Baselines() { return WithOwnScores(TextGrid("punt:epsilon={}")); }
 
-/// Planners that need what a network alone has (dawn, dapd, clad, adas) or a model whose rows are not shifted (wino)
-/// are not among them: the list must run on every model.
+/// Planners that need a network (dawn, dapd, clad, adas) or a model whose rows are not shifted (wino) are left out: the
+/// list must run on every model.
 std::vector<GridEntry> Every() {
   std::vector<GridEntry> grid = {{"left-to-right", "left-to-right"}};
   Add(grid, "random:k={}", {1, 4});

@@ -14,26 +14,26 @@ namespace punt {
 struct GridEntry {
   std::string family;  // what belongs to one curve
   std::string planner;
-  std::string score = {};  // the method's own; empty: the one that is used for all
+  std::string score = {};  // the method's own; empty: the one that all others use
 };
 
 /// A benchmark that a preset was run on.
 struct GridTask {
-  std::string_view name;   // that of the task's row, where there is one
+  std::string_view name;   // that of the task's row, if there is one
   int shots = 0;           // worked examples in the prompt
   int length = 0;          // positions to generate; 0: not fixed
   std::size_t items = 0;   // per setting
-  bool only_hot = false;   // at the highest temperature alone
+  bool only_hot = false;   // only at the highest temperature
   bool all_items = false;  // `items` is the whole benchmark
 };
 
-/// How a preset samples where nobody says otherwise; empty members leave it to the run.
+/// How a preset samples by default; empty members leave it to the run.
 struct GridSampling {
   std::vector<double> temperatures = {};
   std::optional<double> top_p = {};
   std::string eos = {};
   std::vector<GridTask> tasks = {};
-  std::vector<std::string> open = {};  // what its source does not say, and what is done instead; a sentence each
+  std::vector<std::string> open = {};  // what its source leaves open, and what is done; one sentence each
 };
 
 struct GridRow {

@@ -1,10 +1,10 @@
-// Files of responses: everybody writes them differently, so several names are known for each thing (docs/evaluation.md
-// lists them), and the shapes of two harnesses:
+// Files of responses: every program writes them differently, so several names are accepted for each field
+// (docs/evaluation.md lists them), and the formats of two harnesses:
 //
 //   lm-evaluation-harness  sample logs: doc_id is the item's number, doc the item itself, resps a list of lists of
-//                          texts, of which the first counts; with two filters every response stands there twice.
-//   d1                     one object with a list `generations` of {question, generations: text, ground_truth}; no
-//                          numbers that mean anything outside of the file, so questions say which item is meant.
+//                          texts, of which the first counts; with two filters every response is there twice.
+//   d1                     one object with a list `generations` of {question, generations: text, ground_truth}; it has
+//                          no numbers with a meaning outside the file, so questions identify the item.
 #include <fmt/format.h>
 
 #include <map>

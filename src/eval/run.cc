@@ -12,7 +12,7 @@ namespace {
 
 bool IsCancelled(const EvalJob& job) { return job.cancel != nullptr && job.cancel->load(); }
 
-/// Generates, or lets the task: no response after a cancellation.
+/// Generates, or lets the task do it; no response after a cancellation.
 std::optional<EvalResponse> Respond(const EvalJob& job, DenoiserSession* session, std::size_t index,
                                     const EvalItem& item, EvalRecord& record) {
   if (session == nullptr) {

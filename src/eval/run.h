@@ -1,4 +1,4 @@
-// Running an evaluation: every item generated, judged and recorded; then the summary.
+// Running an evaluation: every item is generated, judged and recorded; then the summary is made.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@ struct EvalJob {
   std::function<void(std::size_t done)> on_progress = {};  // before every item
 };
 
-/// Runs single items of a job, all in one session. Used by one thread; the job must outlive it. Knows nothing of logs.
+/// Runs single items of a job, all in one session. Used by one thread; the job must outlive it. Does not use logs.
 class ItemRunner {
  public:
   explicit ItemRunner(const EvalJob& job);
@@ -54,12 +54,12 @@ struct WorkSummary {
 
 struct EvalSummary {
   std::size_t items = 0;
-  std::optional<Estimate> accuracy;  // where the task says what is correct
+  std::optional<Estimate> accuracy;  // if the task says what is correct
   Estimate nfe;
   double base_passes = 0;  // mean
   double test_passes = 0;  // mean
   Estimate steps;
-  std::optional<WorkSummary> work;  // where all records say
+  std::optional<WorkSummary> work;  // if all records have it
   double seconds = 0;               // mean
   std::vector<Figure> figures;      // the task's own
   std::vector<std::string> notes;

@@ -1,4 +1,4 @@
-// Scoring given responses: reading them, bringing them together with a scorer's items, judging, summing up.
+// Scoring given responses: reading them, matching them with a scorer's items, judging, summing up.
 #pragma once
 
 #include <functional>
@@ -33,8 +33,8 @@ struct ItemResponse {
 };
 
 /// By id, else by index, else by question, else by number. A question that comes with an id or index is checked against
-/// the item's. The same text given to the same item again is dropped. Throws Error, naming the line, when a response
-/// belongs to no item, contradicts its question or comes second. `responses` outlive the result.
+/// the item's. A repetition of the same text for the same item is dropped. Throws Error naming the line when a response
+/// belongs to no item, does not match its question or is the second for an item. `responses` must outlive the result.
 std::vector<ItemResponse> MatchResponses(const Scorer& scorer, const std::vector<GivenResponse>& responses);
 
 struct ScoreRecord {
@@ -45,7 +45,7 @@ struct ScoreRecord {
   ScoreVerdict verdict;
 };
 
-/// One JSON object: id, correct (true or false), extracted, gold, reason, verdict, prompt, response. Bytes that are no
+/// One JSON object: id, correct (true or false), extracted, gold, reason, verdict, prompt, response. Bytes that are not
 /// UTF-8 are replaced.
 std::string ScoreLine(const ScoreRecord& record);
 
@@ -60,7 +60,7 @@ struct ScoreSummary {
   std::vector<std::string> notes;
 };
 
-/// Judges all, `jobs` at a time; `on_record` is called by the calling thread with every record as it comes, in order.
+/// Judges all, `jobs` at a time; the calling thread calls `on_record` with every record, in order, as soon as possible.
 ScoreSummary ScoreAll(const ScorerRow& row, const Scorer& scorer, const std::vector<ItemResponse>& responses,
                       const std::function<void(const ScoreRecord&)>& on_record, int jobs = 1);
 

@@ -1,11 +1,11 @@
-// Scorers: how given responses to a public benchmark are judged. No model is involved: whoever generated them, the
-// verdicts are the same.
+// Scorers: how given responses to a public benchmark are judged. No model is involved: the verdicts do not depend on
+// what generated the responses.
 //
-// A scorer reads the benchmark's own data file, in the format in which it is published, into items; judges a response
-// to an item by named numbers; and says what it took for the answer. Reading responses and bringing them together with
-// items is score.h's.
+// A scorer reads the benchmark's own data file, in its published format, into items; judges a response
+// to an item by named numbers; and says what it took as the answer. score.h reads responses and matches them with
+// items.
 //
-// Adding a scorer: a file <name>_scorer.cc in a folder of src/tasks, and its row in tasks/scorers.cc.
+// CONTRIBUTING.md says how to add one.
 #pragma once
 
 #include <memory>
@@ -23,13 +23,13 @@ struct ScoreItem {
   std::string id;          // the data's own, or else the item's number from 0
   std::string prompt;      // the question as the data has it
   std::string gold;        // what would be right, for the record
-  std::string asked = "";  // what a model is asked, where that is more than the prompt
+  std::string asked = "";  // what a model is asked, if that is more than the prompt
 };
 
 struct ScoreVerdict {
-  std::string extracted;  // what was taken for the answer; kNoAnswer: nothing
+  std::string extracted;  // what was taken as the answer; kNoAnswer: nothing
   Measurement values;     // a number for every figure of the row; kCorrect (task.h) is 1 or 0
-  std::string reason;     // in a few words, where the scorer can tell
+  std::string reason;     // in a few words, if the scorer knows
 };
 
 inline constexpr const char* kNoAnswer = "[invalid]";
@@ -44,7 +44,7 @@ class Scorer {
   /// Never throws on a response, whatever it holds; throws Error (failed) when programs cannot be run any more.
   virtual ScoreVerdict Judge(std::size_t index, std::string_view response) const = 0;
 
-  /// Two texts with the same key ask the same question. Here: equal but for white space.
+  /// Two texts with the same key ask the same question. By default: equal except for white space.
   virtual std::string QuestionKey(std::string_view question) const;
 
  protected:
@@ -81,10 +81,10 @@ struct ScorerRow {
   std::span<const ScoreFigure> figures;  // kCorrect is the first
   // Throws Error naming the line, or what running programs lacks.
   std::unique_ptr<Scorer> (*make)(const ScorerSetup& setup);
-  double program_seconds = 0;  // time limit of the programs that responses are; 0: they are not run
+  double program_seconds = 0;  // time limit if responses are programs; 0: they are not run
 };
 
-/// Reads the data file. Throws Error naming the file, and the line where there is one; never returns without items.
+/// Reads the data file. Throws Error naming the file, and the line if there is one; never returns without items.
 std::unique_ptr<Scorer> MakeScorer(const ScorerRow& row, const std::string& data_path,
                                    const ProgramOptions& programs = {});
 

@@ -1,4 +1,4 @@
-// Random numbers of evaluations: which puzzle, which length. Keyed by what they are for, a seed and an item's number,
+// Random numbers of evaluations: which puzzle, which length. Keyed by their purpose, a seed and an item's number,
 // and independent of the streams that generation draws from.
 #pragma once
 

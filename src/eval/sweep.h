@@ -1,5 +1,5 @@
-// A sweep: planners x temperatures x seeds. Every combination is a run of its own with a folder of its own; runs that
-// differ in the seed alone belong together and become one row of a table.
+// A sweep: planners x temperatures x seeds. Every combination is a separate run with its own folder; runs that
+// differ only in the seed belong together and become one row of a table.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@ namespace punt {
 struct SweepAxes {
   std::vector<double> temperatures = {1};
   std::vector<std::uint64_t> seeds = {0};
-  // Whether folders are named after them. Lists are, however short, so that a longer list finds what a shorter left.
+  // Whether folders are named after them. With lists they are, however short, so that a longer list finds the folders
+  // of a shorter one.
   bool names_temperature = false;
   bool names_seed = false;
 };
@@ -33,7 +34,7 @@ std::vector<SweepPoint> SweepPoints(std::span<const GridEntry> grid, const Sweep
 /// The name of a point's folder: letters, digits, points and dashes.
 std::string FolderName(const SweepPoint& point, const SweepAxes& axes);
 
-/// "0.1,0.7" and "1,2,5-9". Throw Error naming `name` on what is no number, out of range, twice there, or empty.
+/// "0.1,0.7" and "1,2,5-9". Throw Error naming `name` on entries that are not numbers, out of range, repeated or empty.
 std::vector<double> ParseTemperatures(std::string_view text, std::string_view name);
 std::vector<std::uint64_t> ParseSeeds(std::string_view text, std::string_view name);
 

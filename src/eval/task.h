@@ -1,10 +1,10 @@
 // Evaluation tasks: what a model is asked to generate and how the result is judged.
 //
-// A task makes items (a canvas to fill each), judges every finished item by named numbers, and sums all of them up.
-// Whoever runs it (run.h) generates, keeps the records and goes on where an earlier run stopped; therefore item i must
-// depend on nothing but the task's setup and i, and a summary on nothing but the records.
+// A task makes items (each a canvas to fill), judges every finished item by named numbers, and sums all of them up.
+// run.h generates, keeps the records and continues where an earlier run stopped; therefore item i must
+// depend only on the task's setup and i, and a summary only on the records.
 //
-// Adding a task: a file with the name of its row in a folder of src/tasks, and the row in tasks/tasks.cc.
+// CONTRIBUTING.md says how to add one.
 #pragma once
 
 #include <cstdint>
@@ -28,20 +28,20 @@ namespace punt {
 struct EvalItem {
   std::string id;             // decided by the data and the index, not by the seed
   std::string prompt;         // for the record
-  std::vector<Token> canvas;  // masks are what is to be generated
-  std::string reference;      // for the record: what would be right, where there is such a thing
+  std::vector<Token> canvas;  // masks are to be generated
+  std::string reference;      // for the record: what would be right, if there is such a thing
 };
 
 /// A filled canvas and its text as the task reads it.
 struct EvalResponse {
   std::vector<Token> tokens;
   std::string text;
-  bool ended = false;  // of a task's own responses: with an end, not for want of room
+  bool ended = false;  // for a task's own responses: at an end of sequence, and not for lack of room
 };
 
 /// What generating an item cost, besides its passes and steps.
 struct Work {
-  std::int64_t calls = 0;       // batches of passes that had to wait for one another
+  std::int64_t calls = 0;       // batches of passes, each of which had to wait for the one before
   std::int64_t row_passes = 0;  // canvas rows that were computed
   std::int64_t tokens = 0;      // committed by the planner
 };
@@ -56,7 +56,7 @@ struct EvalRecord {
   std::int64_t base_passes = 0;
   std::int64_t test_passes = 0;
   int steps = 0;
-  std::optional<Work> work = {};  // none: a response that the task made, or a record that does not say
+  std::optional<Work> work = {};  // none: a response that the task made, or a record without it
   double seconds = 0;
   std::string stop;
 
@@ -68,8 +68,8 @@ struct Figure {
   std::string name;
   double value = 0;
   std::optional<Interval> ci95 = {};
-  bool is_detail = false;    // for machines: left out of tables for people
-  bool is_estimate = false;  // has an interval, given items enough
+  bool is_detail = false;    // for machines: left out of tables for readers
+  bool is_estimate = false;  // has an interval, if there are enough items
 };
 
 inline Figure FigureOf(std::string name, const Estimate& estimate) {
@@ -85,9 +85,9 @@ class Task {
  public:
   virtual ~Task() = default;
 
-  /// How many items there are; 0: as many as one asks for.
+  /// The number of items; 0: any number.
   virtual std::size_t size() const = 0;
-  /// How many are run when nobody says.
+  /// How many are run by default.
   virtual std::size_t usual_count() const = 0;
   virtual EvalItem Item(std::size_t index) const = 0;
 
@@ -97,7 +97,7 @@ class Task {
   /// The response's text; `tokens` is the item's canvas, filled.
   virtual std::string ResponseText(const EvalItem& item, std::span<const Token> tokens) const = 0;
 
-  /// A task that makes its responses itself, for want of a model, returns one.
+  /// A task that makes its responses itself, without a model, returns one.
   virtual std::optional<EvalResponse> OwnResponse(std::size_t index) { return (void)index, std::nullopt; }
 
   virtual Measurement Judge(std::size_t index, const EvalItem& item, const EvalResponse& response) = 0;
@@ -105,7 +105,7 @@ class Task {
   /// Figures besides the accuracy and the costs. `records` is not empty.
   virtual std::vector<Figure> Summarise(std::span<const EvalRecord> records) const = 0;
 
-  /// What a reader of the summary should know, a sentence each.
+  /// What a reader of the summary should know, one sentence each.
   virtual std::vector<std::string> Notes() const { return {}; }
 };
 
@@ -132,11 +132,11 @@ struct TaskRow {
   bool takes_judge = false;
   bool takes_reference = false;
   bool has_reference = false;  // runs without a model
-  std::string_view quality;    // the figure that stands for the result where there is room for one only
+  std::string_view quality;    // the figure that represents the result where there is room for only one
   bool less_is_better = false;
   std::string_view model_kind = "text, such as LLaDA or Dream";  // what a model for it must be a model of
-  std::string_view bundled_model = {};                           // the one that comes along for it, if any
-  double (*usual_temperature)(const Params& params) = nullptr;   // where it has one of its own
+  std::string_view bundled_model = {};                           // the bundled one for it, if any
+  double (*usual_temperature)(const Params& params) = nullptr;   // if the task has its own
   std::unique_ptr<Task> (*make)(const Params& params, const TaskSetup& setup);
 };
 

@@ -32,15 +32,15 @@
 // How many candidates. A search pays if it commits at least kGain tokens per pass. The first is among all candidates;
 // after one that paid the next may be among twice as many, after one that did not among a quarter. Below `fewest`,
 // searching rests for kPatience steps without tests, and for four times as long after each further failure. A round in
-// which few tests survive shows that the candidates depend on each other all around, as the words of a text do: the
-// search ends there, and the sure set alone is committed.
+// which few tests survive shows that all candidates depend on each other, as the words of a text do: the
+// search ends there, and only the sure set is committed.
 //
-// Fewer rounds. ceil(log2(m + 1)) rounds tell every two of m candidates apart. With `rounds` of them numbers repeat
+// Fewer rounds. ceil(log2(m + 1)) rounds separate any two of m candidates. With `rounds` of them numbers repeat
 // along the text, and tokens of the same number, which are at least 2^rounds - 2 candidates apart, are not tested
-// against each other: cheaper, and no longer a proof. Off by default.
+// against each other: cheaper, but no longer a proof. Off by default.
 //
-// Cost. One pass a step, up to ceil(log2(m + 1)) more where m candidates are searched, one where the first round ends
-// it; and never more in a run than one token at a time would take (pass_debt.h).
+// Cost. One pass per step, up to ceil(log2(m + 1)) more if m candidates are searched, one more if the first round ends
+// the search; and never more in a run than one token at a time would take (pass_debt.h).
 //
 // Tested by scout_test.cc, conformance_test.cc, exactness_test.cc and pass_bound_test.cc.
 #include <algorithm>

@@ -2,7 +2,7 @@
 // sum (Abramowitz and Stegun, 26.4.4 and 26.4.5): from Q(1/2, y) = erfc(sqrt y) or Q(1, y) = e^-y upwards by
 // Q(s + 1, y) = Q(s, y) + y^s e^-y / Gamma(s + 1). All terms are positive, so nothing cancels in the far tail.
 //
-// Tested by: chi_square_test.cc (a published table; uniform draws, whose p-values must be even).
+// Tested by: chi_square_test.cc (a published table; uniform draws, whose p-values must be uniform).
 #include "report/chi_square.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Whether counts come from an even law.
+// Whether counts come from a uniform law.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct ChiSquareTest {
   double p = 1;
 };
 
-/// Pearson's test of counts against equal probabilities of all cells. Neighbouring cells are put together until at
-/// least 5 are expected in each, as the law of the statistic asks for; none where that leaves one cell.
+/// Pearson's test of counts against equal probabilities of all cells. Neighbouring cells are merged until at
+/// least 5 are expected in each, as the law of the statistic requires; none if that leaves one cell.
 std::optional<ChiSquareTest> TestEven(std::span<const std::int64_t> counts);
 
 }  // namespace punt

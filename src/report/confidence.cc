@@ -1,6 +1,6 @@
 // Few items need Student's t: the normal interval of three values holds their mean in 81 of 100 cases, not in 95.
-// Ratios are linearised (the delta method) and treated as means of what is left over item by item. Shares have Wilson's
-// interval, which needs no t: it uses no spread of the items.
+// Ratios are linearised (the delta method) and treated as means of the residuals of the items. Shares have Wilson's
+// interval, which needs no t, because it does not use the spread of the items.
 //
 // Tested by: confidence_test.cc (coverage by simulation, ranges, Wilson's equation).
 #include "report/confidence.h"
@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kZ = 1.959963984540054;  // the normal quantile of 0.975
 
-/// What of the interval lies in the range. Rounding may put the value itself outside (a mean of ones above 1).
+/// The part of the interval that lies in the range. Rounding may put the value itself outside (a mean of ones above 1).
 Interval Within(const ValueRange& range, double value, const Interval& interval) {
   return {std::min(value, std::max(range.low, interval.low)), std::max(value, std::min(range.high, interval.high))};
 }

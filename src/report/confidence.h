@@ -1,4 +1,4 @@
-// 95 % confidence intervals: the one place that makes them.
+// 95 % confidence intervals, all of which are made here.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct Interval {
   double high = 0;
 };
 
-/// A number with its interval; none where there are fewer than kLeastItems items, which say nothing of their spread.
+/// A number with its interval; no interval with fewer than kLeastItems items, which say nothing about their spread.
 struct Estimate {
   double value = 0;
   std::optional<Interval> ci95 = {};
@@ -38,11 +38,11 @@ Estimate ShareOf(std::int64_t successes, std::int64_t trials);
 /// The mean of values that lie in `range`; Student's t. `values` is not empty.
 Estimate MeanOf(std::span<const double> values, const ValueRange& range);
 
-/// sum(parts) / sum(wholes), as of nats over tokens: items weigh what their whole weighs. Student's t for the
+/// sum(parts) / sum(wholes), such as nats over tokens: an item weighs as much as its whole. Student's t for the
 /// linearised ratio, which lies in `range`. Same sizes, sum(wholes) > 0.
 Estimate RatioOf(std::span<const double> parts, std::span<const double> wholes, const ValueRange& range);
 
-/// Of nats per token, a perplexity: the exponential of the value and of the interval's ends.
+/// The exponential of the value and of the interval's ends: a perplexity from nats per token.
 Estimate ExpOf(const Estimate& estimate);
 
 }  // namespace punt

@@ -15,7 +15,7 @@
 namespace punt {
 namespace {
 
-/// All members of a gzip file, one behind the other.
+/// All members of a gzip file, joined.
 std::string Unpack(std::string& packed, const std::string& path, std::size_t most) {
   constexpr int kGzipAlone = 15 + 16;  // zlib's largest window, gzip's header
   z_stream stream{};
@@ -25,7 +25,7 @@ std::string Unpack(std::string& packed, const std::string& path, std::size_t mos
   std::size_t left = packed.size();
   std::string text;
   std::vector<char> piece(1 << 16);
-  while (left > 0 || stream.avail_out == 0) {  // all may have gone in, and not all come out
+  while (left > 0 || stream.avail_out == 0) {  // when all is read, more may still come out
     stream.avail_in = static_cast<uInt>(std::min<std::size_t>(left, 1 << 30));
     stream.next_out = reinterpret_cast<Bytef*>(piece.data());
     stream.avail_out = static_cast<uInt>(piece.size());
@@ -45,7 +45,7 @@ std::string Unpack(std::string& packed, const std::string& path, std::size_t mos
 }  // namespace
 
 std::string ReadDataFile(const std::string& path, std::size_t most) {
-  std::error_code ignored;  // opening tells
+  std::error_code ignored;  // opening will report it
   if (std::filesystem::is_directory(path, ignored)) BadInput("cannot read '{}': it is a directory", path);
   errno = 0;
   std::ifstream in(path, std::ios::binary);

@@ -1,4 +1,4 @@
-// Records of JSON in text: JSON lines, or one array. For .cc files only: it brings the JSON library along.
+// JSON records in text: JSON lines, or one array. For .cc files only: it includes the JSON library.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@ struct JsonRecord {
 };
 
 /// JSON lines (blank ones are skipped), an array of objects, or an object whose member `list` is such an array. Throws
-/// Error naming the place of what is no object.
+/// Error naming the place of anything that is not an object.
 std::vector<JsonRecord> ParseJsonRecords(std::string_view text, std::string_view list = "");
 
 /// The first of the members `names` that is a string; throws Error naming them.

@@ -11,10 +11,10 @@ namespace punt {
 /// Three significant digits; "0" for rounding noise (below 1e-12), "infinite".
 std::string Number(double value);
 
-/// A cost: four significant digits, or all before the point.
+/// A cost: four significant digits, or all digits before the decimal point.
 std::string Cost(double value);
 
-/// "5.42 [4.54, 6.48]", or the value alone where there is no interval.
+/// "5.42 [4.54, 6.48]", or only the value if there is no interval.
 std::string WithInterval(double value, const std::optional<Interval>& ci95);
 std::string WithInterval(const Estimate& estimate);
 

@@ -7,11 +7,11 @@
 
 namespace punt {
 
-/// Of a curve that is named after a planner: "punt", "punt:epsilon=0.04", "punt, random order", "punt (T 0.7)" all are
-/// PUNT's (RenderSvg tells them apart by markers). Nothing for a name that begins with no planner.
+/// The style of a curve named after a planner: "punt", "punt:epsilon=0.04", "punt, random order", "punt (T 0.7)" are
+/// all PUNT's (RenderSvg distinguishes them by markers). None for a name that does not begin with a planner's.
 std::optional<PlotStyle> PlannerStyle(std::string_view curve);
 
-/// PUNT's curves are the ones that a reader looks for.
+/// Whether it is one of PUNT's curves, which readers look for.
 bool IsPuntCurve(std::string_view curve);
 
 }  // namespace punt

@@ -73,7 +73,7 @@ RecordFolder::RecordFolder(fs::path folder, const Configuration& configuration, 
   try {
     const fs::path config = folder_ / "config.json";
     if (fs::exists(config)) {
-      // Ours as it would be read back: bytes that are no text are replaced in a file.
+      // Ours as it would be read back: bytes that are not UTF-8 are replaced in a file.
       const Configuration here = ParseConfiguration(ConfigurationText(configuration), config);
       const std::string differences = Differences(ReadConfiguration(folder_), here);
       if (!differences.empty()) {

@@ -1,4 +1,4 @@
-// A folder of records, kept as they come, so that an interrupted run goes on where it stopped.
+// A folder of records, each kept as soon as it is made, so that an interrupted run can continue where it stopped.
 #pragma once
 
 #include <filesystem>
@@ -14,20 +14,20 @@ namespace punt {
 /// Everything that decides the records, by name. Values are shown in errors.
 using Configuration = std::vector<std::pair<std::string, std::string>>;
 
-/// What DIR/config.json of such a folder says; values that are no text are left out. Throws Error naming the file.
+/// What DIR/config.json of such a folder says; values that are not texts are left out. Throws Error naming the file.
 Configuration ReadConfiguration(const std::filesystem::path& folder);
 
 /// The value of a name, if there is one.
 std::optional<std::string> ValueIn(const Configuration& configuration, std::string_view name);
 
-/// DIR/config.json and DIR/items.jsonl, a record a line in the order in which they were finished. Used by one thread;
-/// the folder is locked while it lives. Trouble throws Error naming the file.
+/// DIR/config.json and DIR/items.jsonl, one record per line in the order in which they were finished. Used by one
+/// thread; the folder is locked while this object lives. Failures throw Error naming the file.
 class RecordFolder {
  public:
-  /// Makes the folder if need be. With an equal configuration there, `take` is given every line of earlier runs (it
-  /// throws Error on one that is no record); a last line that was cut off is dropped. Another configuration throws
-  /// Error naming the differences, another process at work there throws as well; the folder is left as it was. `what`
-  /// names in errors what the folder holds: "evaluation".
+  /// Makes the folder if need be. If it has an equal configuration, `take` is given every line of earlier runs (it
+  /// throws Error on one that is not a record); a last line that was cut off is dropped. Another configuration throws
+  /// Error naming the differences, and so does another process at work there; the folder is left as it was. `what`
+  /// says in errors what the folder holds: "evaluation".
   RecordFolder(std::filesystem::path folder, const Configuration& configuration, std::string what,
                const std::function<void(std::string_view line)>& take);
   ~RecordFolder();

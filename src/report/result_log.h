@@ -1,4 +1,4 @@
-// Results of a long job, kept as they come, so that an interrupted job goes on where it stopped.
+// Results of a long job, each kept as soon as it is made, so that an interrupted job can continue where it stopped.
 #pragma once
 
 #include <map>
@@ -17,17 +17,17 @@ using Measurement = std::map<std::string, double>;
 /// Add may be called from any thread. A file that cannot be written throws Error (failed).
 class ResultLog {
  public:
-  /// Takes over the results in `path` if its header has the same configuration and it was not finished; a last
-  /// line that was cut off is ignored. Anything else starts the file afresh.
+  /// Reuses the results in `path` if its header has the same configuration and it was not finished; a last
+  /// line that was cut off is ignored. Otherwise the file is started afresh.
   ResultLog(std::string path, std::string configuration);
 
-  /// Results taken over from an earlier run.
+  /// Results reused from an earlier run.
   const std::map<std::string, Measurement>& resumed() const { return resumed_; }
 
   /// Appends one line and flushes it.
   void Add(const std::string& key, const Measurement& values);
 
-  /// Replaces the file by the given results in the given order, marked finished: a later run measures anew.
+  /// Replaces the file with the given results in the given order, marked finished: a later run measures anew.
   void Finish(const std::vector<std::pair<std::string, Measurement>>& results);
 
  private:

@@ -1,9 +1,9 @@
-// Pictures as text. An SVG is made of strings, so nothing beyond fmt is needed; what takes care is scales.
+// Pictures as text. An SVG is made of strings, so nothing beyond fmt is needed; the hard part is scales.
 //
 // A Scale maps values to pixels. It covers the data and a margin of a few percent, so that no marker sits on the frame.
 // Logarithmic scales have ticks at decades (and at 2 and 5 when there are few); linear ones at steps of 1, 2 or 5 times
-// a power of ten. Values that a logarithmic scale cannot show sit in a band below a break, labelled with what they are
-// at most: on these plots zero error is the interesting case, and leaving it out would hide the winner.
+// a power of ten. Values that a logarithmic scale cannot show are in a band below a break, labelled with their upper
+// bound: on these plots zero error is the interesting case, and leaving it out would hide the winner.
 //
 // Colours are CSS classes (s0, s1, ...) with one definition for light and one for dark backgrounds, chosen from
 // the palette of Okabe and Ito (readable with the common kinds of colour blindness); markers repeat with a
@@ -261,7 +261,7 @@ void DrawSeries(std::string& out, const PlotSeries& series, const PlotStyle& sty
   out += "</g>\n";
 }
 
-/// What the axes of some panels have to cover.
+/// What the axes of some panels must cover.
 struct Coordinates {
   std::vector<double> xs, ys;
 };

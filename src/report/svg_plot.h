@@ -1,6 +1,6 @@
 // Small pictures for reports: panels of scatter and line series with linear or logarithmic axes, as SVG.
 //
-// The picture carries its own background and follows the reader's light or dark preference. Series differ
+// The picture has its own background and follows the reader's light or dark preference. Series differ
 // in marker as well as colour. The text is deterministic: equal input gives equal bytes.
 #pragma once
 
@@ -36,7 +36,7 @@ struct PlotStyle {
 inline constexpr int kPlotColours = 8;
 inline constexpr int kPlotMarkers = 5;  // circle, square, triangle, diamond, triangle upside down
 
-/// Styles that differ: 0 has a colour and a marker for itself, 28 others share the rest.
+/// The number of different styles: 0 has a colour and a marker to itself, 28 others share the rest.
 PlotStyle NumberedStyle(int number);
 
 /// "#d55e00", on a light or a dark ground.
@@ -47,11 +47,11 @@ struct PlotSeries {
   std::vector<PlotPoint> points;
   bool line = false;                    // joins the points in their order
   bool highlight = false;               // drawn last, larger, with a thick line
-  std::optional<PlotStyle> style = {};  // where it is taken, another marker of the colour; none: any that is free
+  std::optional<PlotStyle> style = {};  // if it is taken, another marker of that colour; none: any free style
 };
 
 /// The range covers the data and a little more, so that no marker sits on the frame. On a logarithmic axis values at or
-/// below `floor` (zero among them) are drawn in a band of their own below a break in the axis; without such values
+/// below `floor` (including zero) are drawn in a separate band below a break in the axis; without such values
 /// there is no band.
 struct PlotAxis {
   std::string label;
@@ -74,7 +74,7 @@ struct PlotLayout {
   int columns = 2;
   int panel_width = 460;
   int panel_height = 340;
-  bool shares_axes = false;  // all panels have the same, to be compared
+  bool shares_axes = false;  // all panels have the same axes, for comparison
 };
 
 /// Panels row by row with one legend below; series of the same name share colour, marker and legend entry.

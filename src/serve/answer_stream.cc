@@ -13,7 +13,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLook{50};
-constexpr std::chrono::seconds kSign{10};  // a comment tells clients and proxies that somebody is there
+constexpr std::chrono::seconds kSign{10};  // a comment shows clients and proxies that the server is alive
 
 std::string Data(const std::string& json) { return "data: " + json + "\n\n"; }
 
@@ -76,7 +76,7 @@ std::string AnswerStream::Next(const std::function<bool()>& is_gone) {
     if (part) bytes = part->is_end ? End(*part) : Show(*part);
     if (completion_->is_done()) bytes += Tail();
   } catch (const std::exception& error) {
-    // The status is out already.
+    // The status has already been sent.
     bytes = Data(ApiError(500, "failed", error.what()).Json());
     is_done_ = true;
   }

@@ -1,4 +1,4 @@
-// From a completion at work to the bytes of its answer.
+// From a running completion to the bytes of its answer.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ namespace punt {
 /// Used by one thread.
 class AnswerStream {
  public:
-  /// What ends an answer from outside.
+  /// What can end an answer from outside.
   struct Ending {
     std::chrono::steady_clock::time_point deadline;
     const std::atomic<bool>* must_end = nullptr;
@@ -44,7 +44,7 @@ class AnswerStream {
   nlohmann::ordered_json LogFields() const;
 
  private:
-  /// Looks at what could end the answer early.
+  /// Checks what could end the answer early.
   void CheckEnding(const std::function<bool()>& is_gone);
   std::string Show(const StreamPart& part);
   std::string End(const StreamPart& part);
@@ -60,7 +60,7 @@ class AnswerStream {
   Ending ending_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point last_sign_ = start_;
-  std::set<int> begun_;  // choices whose role was told
+  std::set<int> begun_;  // choices whose role has been sent
   bool has_text_ = false;
   bool is_done_ = false;
   bool is_given_up_ = false;

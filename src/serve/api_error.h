@@ -1,4 +1,4 @@
-// What a client did wrong, or what went wrong for it, in the shape that OpenAI's clients read.
+// A client's mistake, or a failure that concerns it, in the format that OpenAI's clients read.
 #pragma once
 
 #include <stdexcept>

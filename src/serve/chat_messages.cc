@@ -39,7 +39,7 @@ std::string ReadPart(const Json& part, const std::string& field) {
   return *text;
 }
 
-/// What the assistant wanted called, a line each.
+/// The assistant's tool calls, one line each.
 std::string ReadCalls(const Json& message, const std::string& field) {
   std::vector<const Json*> calls;
   if (const Json* list = FindField(message, "tool_calls")) {

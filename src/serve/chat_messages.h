@@ -1,11 +1,11 @@
 // The messages of a chat as OpenAI's clients send them, histories of agents included.
 //
 //   developer         is system
-//   tool, function    what a tool answered: told as the user's, since templates know system, user and assistant
-//   tool_calls        of the assistant: lines "name(arguments)" behind its content, which may then be null
+//   tool, function    what a tool answered: given as the user's, since templates know system, user and assistant
+//   tool_calls        of the assistant: lines "name(arguments)" after its content, which may then be null
 //   content           a string, or a list of parts of type text (or refusal); images and the like are refused by name
 //
-// For .cc files only: it brings the JSON library along.
+// For .cc files only: it includes the JSON library.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -19,8 +19,8 @@ namespace punt {
 /// The member `messages` of a body. Throws ApiError (400) naming what is wrong.
 std::vector<ChatMessage> ReadMessages(const nlohmann::json& body);
 
-/// A chat for a model that has no template of its own: the contents of the messages in their order, a newline between
-/// two of them, no names of roles. The answer goes on from the last.
+/// A chat for a model without a template: the contents of the messages in order, separated by newlines, without role
+/// names. The answer continues the last one.
 std::string PlainChat(const std::vector<ChatMessage>& messages);
 
 }  // namespace punt

@@ -11,12 +11,12 @@
 namespace punt {
 namespace {
 
-// How often one that waits looks whether the server has stopped.
+// How often a waiting thread checks whether the server has stopped.
 constexpr std::chrono::milliseconds kLook{100};
-// How long a client may keep a server waiting that has stopped.
+// How long a client may delay a server that has stopped.
 constexpr std::chrono::seconds kFarewell{1};
 constexpr std::size_t kReadBytes = 16 << 10;
-// A client that closes looks for a moment like one that waits for its answer.
+// For a moment, a client that closes looks like one that waits for its answer.
 constexpr std::chrono::seconds kHalfClosed{1};
 
 }  // namespace
@@ -44,7 +44,7 @@ void ClientSocket::Drop(std::size_t count) {
   begin_ += count;
   if (begin_ < buffer_.size()) return;
   begin_ = 0;
-  // Most connections wait most of the time: they keep no memory of what they sent.
+  // Most connections are idle most of the time: they keep no memory for what they sent.
   buffer_ = std::string();
 }
 
@@ -79,7 +79,7 @@ bool ClientSocket::AwaitRequest(std::chrono::seconds patience) {
 bool ClientSocket::Write(std::string_view bytes, std::chrono::seconds patience) {
   while (!bytes.empty()) {
     if (AwaitEvents(POLLOUT, Clock::now() + patience) != Wait::kReady) return false;
-    // Not waiting here: that would be without a deadline.
+    // Does not block: there would be no deadline.
     const ssize_t count = send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
     if (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) return false;

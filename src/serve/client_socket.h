@@ -11,19 +11,19 @@
 
 namespace punt {
 
-/// Used by one thread. Closes the socket in the end.
+/// Used by one thread. Closes the socket when destroyed.
 class ClientSocket {
  public:
   using Clock = std::chrono::steady_clock;
   enum class Wait { kReady, kTimeout, kStopped };
 
-  /// `must_stop` outlives it: once set, nobody is waited for much longer.
+  /// `must_stop` must outlive it: once it is set, no client is waited for much longer.
   ClientSocket(int socket, const std::atomic<bool>& must_stop) : socket_(socket), must_stop_(must_stop) {}
   ~ClientSocket();
   ClientSocket(const ClientSocket&) = delete;
   ClientSocket& operator=(const ClientSocket&) = delete;
 
-  /// What has come and was not taken.
+  /// Bytes that have arrived and have not been taken.
   std::string_view bytes() const { return std::string_view(buffer_).substr(begin_); }
   void Drop(std::size_t count);
 
@@ -31,19 +31,19 @@ class ClientSocket {
   /// Waits for more bytes. kEnd: no more will come, or the server stops.
   Read Fill(Clock::time_point deadline);
 
-  /// Waits for the first byte of a request; false when there is none in time, or the server stops.
+  /// Waits for the first byte of a request; false when none arrives in time, or the server stops.
   bool AwaitRequest(std::chrono::seconds patience);
 
-  /// False when the client does not take it in time, or has gone.
+  /// False when the client does not take it in time, or has gone away.
   bool Write(std::string_view bytes, std::chrono::seconds patience);
 
-  /// Whether nobody will read what is sent.
+  /// Whether no one will read what is sent.
   bool IsGone() const;
-  /// Whether the client has said that it sends no more, for a while: it may wait for its answer or be gone.
+  /// Whether the client closed its sending side some time ago: it may be waiting for its answer, or be gone.
   bool IsHalfClosed();
 
-  /// Says that nothing follows, and lets a client that still sends read what was sent to it: closing with bytes that
-  /// were not read would take the answer away from it.
+  /// Closes the sending side, and lets a client that is still sending read its answer: closing the socket with unread
+  /// bytes would take the answer away from it.
   void CloseGently(std::chrono::milliseconds patience);
 
  private:
@@ -56,12 +56,12 @@ class ClientSocket {
   std::optional<Clock::time_point> half_closed_;
 };
 
-/// Whether the client has connected to an address that the machine alone can reach.
+/// Whether the client has connected to an address that only this machine can reach.
 bool IsOnLoopback(int socket);
 
 /// The address in letters.
 std::string AddressText(const sockaddr_storage& address);
-/// What counts as one address: of IPv6 the network, since one host has as many as it likes.
+/// What counts as one address: for IPv6 the network, since one host can have any number of addresses.
 std::string AddressGroup(const sockaddr_storage& address);
 
 }  // namespace punt

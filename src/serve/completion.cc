@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kMostWaitingBytes = 8 << 20;
 
-/// Below 2^53: JavaScript and others read numbers as floats, and must be able to ask for the same again.
+/// Below 2^53: JavaScript and others read numbers as floats, and must be able to send the same number back.
 RequestSeed DrawSeed() {
   std::random_device device;
   return {.bits = ((static_cast<std::uint64_t>(device()) << 32) | device()) >> 11};
@@ -27,7 +27,7 @@ RequestSeed DrawSeed() {
 
 }  // namespace
 
-/// Passes on what a choice's run does, in the way the stream wants it.
+/// Passes on what a choice's run does, in the form that the stream wants.
 class Completion::Watcher : public Observer {
  public:
   Watcher(Completion& owner, int choice, const PromptCanvas& canvas)
@@ -196,7 +196,7 @@ void Completion::Generate(std::size_t choice, std::unique_ptr<Scheduler::Slot> s
     std::lock_guard lock(mutex_);
     failure_ = std::current_exception();
   }
-  slot.reset();  // others of the batch wait for who is in it
+  slot.reset();  // others in the batch wait for every participant
   {
     std::lock_guard lock(mutex_);
     --running_;
@@ -211,7 +211,7 @@ void Completion::Put(StreamPart part) {
       Cancel();
       return;
     }
-    // A snapshot that was not taken yet is replaced by the newer one.
+    // A snapshot that has not been taken yet is replaced by the newer one.
     const bool replaces = request_.stream_kind == StreamKind::kSnapshots && !part.is_end && !parts_.empty() &&
                           parts_.back().choice == part.choice && !parts_.back().is_end;
     if (replaces) {
@@ -251,7 +251,7 @@ Usage Completion::usage() const {
   std::lock_guard lock(mutex_);
   for (const std::optional<ChoiceResult>& result : results_) {
     if (!result) continue;
-    // The text of an infill tells what was given too.
+    // The text of an infill includes what was given.
     usage.completion_tokens += request_.infill.empty() ? result->text.tokens : result->run.committed;
     usage.base_passes += result->run.counters.base_passes;
     usage.test_passes += result->run.counters.test_passes;

@@ -1,5 +1,6 @@
-// One request at work: a thread per choice generates, the connection's thread takes what there is to send. Choice j of
-// prompt i has number i * n + j.
+// One running request: a thread per choice generates, and the connection's thread takes what there is to send. (A
+// generation must run on its own thread, because the batch hub blocks it until all running sequences want a pass.)
+// Choice j of prompt i has number i * n + j.
 #pragma once
 
 #include <atomic>
@@ -34,10 +35,10 @@ struct StreamPart {
   std::string text;     // settled text to append, or a snapshot to replace the last one
   std::string event;    // a line of the trace
   double progress = 0;  // share of positions that are filled, of a snapshot
-  bool is_end = false;  // the choice is done: its result is there
+  bool is_end = false;  // the choice is done and its result available
 };
 
-/// Counts of all choices together.
+/// Totals over all choices.
 struct Usage {
   std::int64_t prompt_tokens = 0;
   std::int64_t completion_tokens = 0;
@@ -48,23 +49,23 @@ struct Usage {
   std::int64_t nfe() const { return base_passes + test_passes; }
 };
 
-/// Used by one thread. Destroying it cancels what still runs and waits for it.
+/// Used by one thread. Destroying it cancels what is still running and waits for it.
 class Completion {
  public:
-  /// Takes places in the queue. Throws ApiError: what the model cannot take (400), and what Scheduler::Admit throws.
+  /// Takes places in the queue. Throws ApiError: 400 for what the model cannot take, and what Scheduler::Admit throws.
   Completion(const Model& model, Scheduler& scheduler, Metrics& metrics, const CompletionRequest& request,
              const std::string& client);
   ~Completion();
   Completion(const Completion&) = delete;
   Completion& operator=(const Completion&) = delete;
 
-  /// Waits for the next part, at most so long; none when time is up. Throws what ended a choice otherwise.
+  /// Waits for the next part, at most for `patience`; none when the time is up. Throws what ended a choice.
   std::optional<StreamPart> Next(std::chrono::milliseconds patience);
 
-  /// Whether all choices have ended and every part was taken.
+  /// Whether all choices have ended and every part has been taken.
   bool is_done();
 
-  /// Whether more parts wait for the client than one should keep for it.
+  /// Whether more parts are waiting for the client than should be kept for it.
   bool is_overfull();
 
   void Cancel();

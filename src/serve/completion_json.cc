@@ -37,7 +37,7 @@ Json SeedJson(const RequestSeed& seed) {
   return seed.is_negative ? Json(static_cast<std::int64_t>(seed.bits)) : Json(seed.bits);
 }
 
-/// What was asked for and not looked at.
+/// The settings that were ignored.
 void AddIgnored(const AnswerHead& head, Json& object) {
   if (!head.ignored.empty()) object["ignored"] = head.ignored;
 }

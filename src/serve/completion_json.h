@@ -1,4 +1,4 @@
-// Answers to requests for completions, in OpenAI's shapes.
+// Answers to requests for completions, in OpenAI's formats.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct AnswerHead {
   std::int64_t created = 0;
   std::string model;
   bool chat = false;
-  std::vector<std::string> ignored;  // settings that are not known, told at the end
+  std::vector<std::string> ignored;  // unknown settings, listed at the end
 };
 
 AnswerHead NewAnswer(bool chat, const std::string& model);

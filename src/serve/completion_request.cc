@@ -25,7 +25,7 @@ using Json = nlohmann::json;
 
 constexpr std::size_t kMostStops = 16;
 constexpr std::size_t kMostSpecBytes = 256;
-constexpr double kMostExact = 0x1p53;  // a float beyond it may have been another number
+constexpr double kMostExact = 0x1p53;  // a float beyond it may stand for another number
 
 std::vector<std::string> Stops(const Json& body) {
   const Json* value = FindField(body, "stop");
@@ -44,7 +44,7 @@ std::vector<std::string> Stops(const Json& body) {
   return stops;
 }
 
-/// As many positions as are asked for; -1: as many as fit, as llama.cpp has it.
+/// The number of positions asked for; -1: as many as fit, as in llama.cpp.
 std::optional<std::int64_t> MaxTokens(const Json& body, const RequestLimits& limits) {
   for (const char* field : {"max_completion_tokens", "max_tokens"}) {
     const Json* value = FindField(body, field);
@@ -77,7 +77,7 @@ std::optional<std::string> SpecField(const Json& object, const std::string& fiel
   return text;
 }
 
-/// Reads the fields of the table that stand in one object, each kind in its way.
+/// Reads the fields of the table that belong in one object, each by its type.
 class SamplingReader {
  public:
   SamplingReader(const Json& object, std::string prefix, const RequestLimits& limits)
@@ -204,7 +204,7 @@ void ReadDiffusion(const Json& body, const RequestLimits& limits, CompletionRequ
   request.stream_kind = ReadStreamKind(*object, prefix);
 }
 
-/// What the registries say of the names, told with the field.
+/// The registries' errors about names, with the field.
 void CheckNames(const CompletionRequest& request) {
   const auto check = [](const char* field, const auto& parse) {
     try {

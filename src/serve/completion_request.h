@@ -22,14 +22,14 @@ namespace punt {
 enum class StreamKind { kSettled, kSnapshots, kEvents };
 
 struct RequestLimits {
-  std::int64_t max_tokens = 4096;  // positions to generate; who asks for more gets so many
+  std::int64_t max_tokens = 4096;  // positions to generate; larger requests are reduced to this
   std::int64_t max_choices = 16;   // of a prompt
   std::int64_t max_prompts = 64;
   std::int64_t max_sequences = 256;  // prompts times choices
   std::int64_t max_nfe = 0;          // forward passes of a choice; 0: no limit
 };
 
-/// What a text goes on from.
+/// What a completion continues.
 struct Prompt {
   std::string text;
   std::optional<std::vector<Token>> tokens = std::nullopt;  // if there, instead of the text, with nothing put before it
@@ -37,7 +37,7 @@ struct Prompt {
   friend bool operator==(const Prompt&, const Prompt&) = default;
 };
 
-/// A seed is 64 bits; negative numbers are taken for their complement, and told as they were given.
+/// A seed has 64 bits; negative numbers stand for their two's complement, and are reported as they were given.
 struct RequestSeed {
   std::uint64_t bits = 0;
   bool is_negative = false;
@@ -49,9 +49,10 @@ struct CompletionRequest {
   ChatForm chat_form = ChatForm::kModel;     // the server's, not read from the request
   std::vector<Prompt> prompts = {Prompt{}};  // otherwise; at least one
   std::optional<std::string> suffix;         // what follows the text to generate
-  std::optional<std::int64_t> max_tokens;    // positions to generate, if they fit; none: as many as is usual
-  std::int64_t token_limit = INT64_MAX;      // and never more than these
-  Sampling sampling;                         // its seed is the next member's
+
+  std::optional<std::int64_t> max_tokens;  // positions to generate, if they fit; unset: the model's usual number
+  std::int64_t token_limit = INT64_MAX;    // and never more than this
+  Sampling sampling;                       // except its seed, which is the next member
   std::optional<RequestSeed> seed;
   int choices = 1;  // of each prompt
   bool stream = false;
@@ -61,11 +62,11 @@ struct CompletionRequest {
   // The object `diffusion`.
   std::vector<Stretch> infill;  // not empty: the whole canvas, instead of prompts, suffix and max_tokens
 
-  std::vector<std::string> ignored;  // settings that are not known
+  std::vector<std::string> ignored;  // unknown settings
 };
 
-/// Throws ApiError (400) naming the field. What becomes of which setting: request_settings.h. Anything unknown inside
-/// `diffusion` is refused. What a request does not say of how to sample is as in `usual`.
+/// Throws ApiError (400) naming the field. request_settings.h says what becomes of each setting. Anything unknown
+/// inside `diffusion` is refused. Sampling options that a request leaves out are as in `usual`.
 CompletionRequest ParseCompletion(std::string_view body, bool chat, const RequestLimits& limits,
                                   const Sampling& usual = {});
 

@@ -11,7 +11,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kSpareHead{2};
-// For a client to read an answer that came before the end of its request.
+// Time for a client to read an answer that was sent before the end of its request.
 constexpr std::chrono::milliseconds kLinger{2000};
 constexpr std::size_t kMostAcceptEncoding = 1000;
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -23,7 +23,7 @@ std::string NewId() {
   return fmt::format("req-{:016x}{:08x}", random(), static_cast<std::uint32_t>(random()));
 }
 
-/// The client's own name of the request, if it is one that can be repeated everywhere.
+/// The client's own name for the request, if it can safely be repeated everywhere.
 std::string IdOf(const RequestHead& head) {
   const std::string_view id = head.Get("x-request-id");
   const bool is_plain = !id.empty() && id.size() <= 64 && std::all_of(id.begin(), id.end(), [](char c) {
@@ -91,7 +91,7 @@ void Connection::Run() {
     bool goes_on = false;
     try {
       goes_on = Answer();
-    } catch (const std::exception&) {  // of httplib's writing, or no memory: the status may be out already
+    } catch (const std::exception&) {  // from httplib's writing, or no memory: the status may have been sent
       exchange_.status = 500;
     }
     is_answering_ = false;
@@ -148,11 +148,11 @@ void Connection::Screen() {
 bool Connection::ReadHead() {
   const Clock::time_point deadline = Clock::now() + (is_spare_ ? kSpareHead : limits_.head);
   HeadScanner scanner;
-  // One empty line before a request is forgiven, as the standard asks.
+  // One empty line before a request is accepted, as the standard recommends.
   if (client_.bytes().starts_with("\r\n")) client_.Drop(2);
   for (;;) {
     const std::string_view bytes = client_.bytes();
-    if (bytes.starts_with('\x16')) {  // a TLS handshake: nothing that we say would be understood
+    if (bytes.starts_with('\x16')) {  // a TLS handshake: no answer would be understood
       exchange_.status = 400;
       exchange_.admission.refusal.emplace(400, "tls", "TLS on a port without it");
       return false;

@@ -1,4 +1,4 @@
-// A client's connection: its requests one after the other, from their first byte to their answers. For .cc files of
+// A client's connection: its requests, one after another, from their first byte to their answers. For .cc files of
 // this layer only.
 #pragma once
 
@@ -16,11 +16,11 @@
 namespace punt {
 
 struct ConnectionLimits {
-  int max_connections = 2048;             // more are told so, or closed at once
+  int max_connections = 2048;             // further ones get 503, or are closed at once
   int max_connections_per_address = 512;  // those of an IPv6 network count as one
   std::size_t max_body_bytes = 1 << 20;
   std::chrono::seconds head{15};     // for a whole head, from its first byte
-  std::chrono::seconds body{30};     // for a body, and what it takes at body_rate
+  std::chrono::seconds body{30};     // for a body, plus the time that it takes at body_rate
   std::size_t body_rate = 16 << 10;  // bytes a second
   std::chrono::seconds idle{60};     // between requests
   std::chrono::seconds write{20};    // without taking a byte of the answer
@@ -35,14 +35,14 @@ struct Exchange {
   Admission admission;
   int status = 0;          // of the answer
   bool is_logged = false;  // a handler has done it, or will
-  bool closes = false;     // the connection ends behind it
+  bool closes = false;     // the connection ends after it
 };
 
 /// What connections need of their server.
 struct ConnectionContext {
   ConnectionLimits limits;
   const RequestScreen& screen;
-  /// Told of answers that no handler gave.
+  /// Called for answers that no handler gave.
   std::function<void(const Exchange& exchange)> log;
   /// Has httplib answer a request that was read whole; false when the answer could not be sent.
   std::function<bool(httplib::Stream& stream, const Exchange& exchange)> answer;
@@ -52,13 +52,13 @@ struct ConnectionContext {
 /// Used by one thread.
 class Connection {
  public:
-  /// `is_spare`: one request, and only about the server's health.
+  /// `is_spare`: takes one request, and only about the server's health.
   Connection(ConnectionContext& context, int socket, std::string address, bool is_spare);
 
   /// Answers requests until the connection ends.
   void Run();
 
-  /// Of the calling thread; null: it runs none.
+  /// The exchange of the calling thread; null if it has none.
   static Connection* Current();
 
   Exchange& exchange() { return exchange_; }

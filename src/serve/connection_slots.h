@@ -1,4 +1,4 @@
-// How many connections there may be, in all and from one address.
+// Limits the number of connections, in total and from one address.
 #pragma once
 
 #include <condition_variable>
@@ -11,7 +11,7 @@ namespace punt {
 /// Safe to use from any thread.
 class ConnectionSlots {
  public:
-  /// A spare place is for asking how the server does when it is full: its connection gets one answer, and soon.
+  /// A spare place is for health checks while the server is full: its connection gets one answer, soon.
   enum class Place { kNone, kOrdinary, kSpare };
 
   ConnectionSlots(int most, int most_per_address) : most_(most), most_per_address_(most_per_address) {}
@@ -20,7 +20,7 @@ class ConnectionSlots {
   Place Take(const std::string& address);
   void Leave(const std::string& address, Place place);
 
-  /// Waits until nobody has a place.
+  /// Waits until all places are free.
   void AwaitNone();
 
  private:

@@ -1,4 +1,4 @@
-// Errors of the library about input, as those of the API.
+// Turns the library's errors about input into errors of the API.
 #pragma once
 
 #include <string>

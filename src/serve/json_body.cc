@@ -25,7 +25,7 @@ Json ParseBody(std::string_view text) {
   try {
     return Json::parse(text, check_depth);
   } catch (const Json::parse_error& error) {
-    // Python's json.dumps writes these without a word.
+    // Python's json.dumps writes these without an error.
     const std::string_view rest = text.substr(std::min(error.byte == 0 ? 0 : error.byte - 1, text.size()));
     for (const char* name : {"NaN", "Infinity"}) {
       if (rest.starts_with(name)) throw ApiError(400, "invalid_json", fmt::format("{} is not JSON", name));

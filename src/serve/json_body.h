@@ -1,4 +1,4 @@
-// The JSON of a request's body. For .cc files only: it brings the JSON library along.
+// The JSON of a request's body. For .cc files only: it includes the JSON library.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -30,7 +30,7 @@ class Histogram {
 /// Safe to use from any thread.
 class Metrics {
  public:
-  /// What the scheduler knows.
+  /// Filled in by the scheduler.
   struct Load {
     int running = 0;
     int waiting = 0;
@@ -48,7 +48,7 @@ class Metrics {
   std::atomic<std::int64_t> tested = 0;  // positions that a test looked at
   std::atomic<std::int64_t> kept = 0;    // of those, found independent
   std::atomic<std::int64_t> cancelled = 0;
-  std::atomic<std::int64_t> refused_connections = 0;  // closed without a word
+  std::atomic<std::int64_t> refused_connections = 0;  // closed without an answer
   Histogram forward_seconds{{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10}};  // a batch each
   Histogram batch_sequences{{1, 2, 4, 8, 16, 32, 64, 128, 256}};
   Histogram divergences{{1e-4, 1e-3, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 5}};

@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 std::string Dump(const Json& object) { return object.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-/// The length goes by two names: vLLM's and OpenRouter's.
+/// The length has two names: vLLM's and OpenRouter's.
 Json Card(const ServedModel& served) {
   const int length = served.model.denoiser->info().max_length;
   return {{"id", served.model.name}, {"object", "model"},       {"created", served.created},

@@ -1,4 +1,4 @@
-// The model that is served, as clients are told of it.
+// The model that is served, as described to clients.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace punt {
 
-/// What clients call a model: the last part of its path, without ".gguf". Where it lies is not their business.
+/// What clients call a model: the last part of its path, without ".gguf". They do not learn where it is.
 std::string PublicName(std::string_view name);
 
 struct ServedModel {

@@ -11,7 +11,7 @@
 namespace punt {
 namespace {
 
-/// The question behind a prompt, or behind the chat or the infill.
+/// The Ask for a prompt, or for the chat or the infill.
 Ask AskOf(const CompletionRequest& request, const Prompt& prompt) {
   if (!request.infill.empty()) return {.infill = request.infill, .cut_to_fit = true};
   Ask ask{.suffix = request.suffix, .length = request.max_tokens, .cut_to_fit = true};
@@ -43,7 +43,7 @@ PromptCanvas CanvasOf(const CompletionRequest& request, const Prompt& prompt, co
   }
 }
 
-/// No more positions than the server allows; what was given behind them stays.
+/// Cuts the positions to what the server allows; what was given after them stays.
 void Limit(const CompletionRequest& request, PromptCanvas& canvas) {
   const auto masks = static_cast<std::int64_t>(canvas.masks);
   if (masks <= request.token_limit) return;

@@ -14,10 +14,10 @@ struct PromptCanvas : AskCanvas {
   std::uint64_t first_sample = 0;  // of its choices; the others follow
 };
 
-/// A canvas for each prompt, or for the chat. What is generated is as long as was asked for, or as fits if that is
+/// A canvas for each prompt, or for the chat. Its length is the one asked for, or what fits if that is
 /// less. The choices of a prompt are the samples 0, 1, ... of the seed, whatever else is in the list, except that a
-/// prompt which stands there again goes on counting: copies of a prompt are meant to give different texts. Throws
-/// ApiError (400) naming the field: what the model cannot read, and what leaves no room to generate.
+/// repeated prompt continues the count: copies of a prompt should give different texts. Throws
+/// ApiError (400) naming the field when the model cannot read it or it leaves no room to generate.
 std::vector<PromptCanvas> BuildCanvases(const CompletionRequest& request, const Model& model);
 
 }  // namespace punt

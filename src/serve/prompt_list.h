@@ -1,5 +1,5 @@
-// The prompts of a request: a text, a list of tokens, or a list of either. For .cc files only: it brings the JSON
-// library along.
+// The prompts of a request: a text, a list of tokens, or a list of either. For .cc files only: it includes the JSON
+// library.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,8 +10,8 @@
 
 namespace punt {
 
-/// The member `prompt` of a body; one that is empty when there is none. Throws ApiError (400) naming what is wrong;
-/// which tokens there are is the model's to say.
+/// The member `prompt` of a body; an empty one if it is missing. Throws ApiError (400) naming what is wrong. Tokens are
+/// not checked against the model here.
 std::vector<Prompt> ReadPrompts(const nlohmann::json& body, const RequestLimits& limits);
 
 }  // namespace punt

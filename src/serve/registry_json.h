@@ -1,5 +1,5 @@
 // The registries of names as JSON: for `punt list` and for the page that builds its controls from it. For .cc files
-// only: it brings the JSON library along.
+// only: it includes the JSON library.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,7 +13,7 @@ namespace punt {
 /// {"name", "summary", "params": [{"key", "kind", "default", "min", "max", "choices", "help"}]}
 nlohmann::ordered_json RowJson(std::string_view name, std::string_view summary, std::span<const ParamRow> params);
 
-/// Of a table with nothing but names, summaries and keys.
+/// For a table that has only names, summaries and keys.
 template <typename Row>
 nlohmann::ordered_json RowsJson(std::span<const Row> rows) {
   auto list = nlohmann::ordered_json::array();

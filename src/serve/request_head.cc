@@ -1,14 +1,15 @@
 // Strict reading of requests. A server and a proxy in front of it must agree where one request ends and the next
 // begins, or one client's body becomes another's request ("smuggling"). They disagree about what the grammar leaves
-// open or forbids and readers forgive: two lengths, a length that is no number, a length beside chunks, a space before
-// a colon, a header that goes on in the next line, a line that ends in a bare LF or CR. So nothing is forgiven: every
-// byte of the head is where the grammar of RFC 9112 wants it, or the answer is 400 and the connection ends.
+// open, or forbids and readers tolerate: two lengths, a length that is not a number, a length together with chunks, a
+// space before a colon, a header continued on the next line, a line that ends in a bare LF or CR. So nothing is
+// tolerated: every byte of the head is where the grammar of RFC 9112 wants it, or the answer is 400 and the connection
+// ends.
 //
-// Sizes are looked at before anything is kept: the scanner gives up at 8 KB of a target and 64 KB of all, the decoder
-// of chunks at the size of a body and some bytes of extensions and trailers, which are checked and dropped.
+// Sizes are checked before anything is kept: the scanner gives up at 8 KB of a target and 64 KB in total, the decoder
+// of chunks at the limit of a body and some bytes of extensions and trailers, which are checked and dropped.
 //
-// Cost: one pass over the bytes. Tested by request_head_test.cc (a table of what is refused, and random cuts: the same
-// in one piece and byte by byte), tests/serve_attacks_test.py (over sockets) and fuzz/request_head_fuzz.cc.
+// Cost: one pass over the bytes. Tested by request_head_test.cc (a table of what is refused; random cuts give the same
+// result as one piece), tests/serve_attacks_test.py (over sockets) and fuzz/request_head_fuzz.cc.
 #include "serve/request_head.h"
 
 #include <fmt/format.h>
@@ -44,7 +45,7 @@ bool IsFieldChar(char c) {
 
 bool IsTargetChar(char c) { return c > 0x20 && c < 0x7f && c != '#'; }
 
-/// Takes a line off the front, without its CR LF.
+/// Removes a line from the front and returns it without its CR LF.
 std::string_view TakeLine(std::string_view& bytes) {
   const std::size_t end = bytes.find('\n');
   if (end == std::string_view::npos || end == 0 || bytes[end - 1] != '\r') Malformed("a line must end in CR LF");
@@ -83,7 +84,7 @@ void ParseRequestLine(std::string_view line, RequestHead& head) {
   head.target = target;
 }
 
-/// Proxies may be asked with the whole address.
+/// Requests to proxies may have the whole address.
 void SplitTarget(RequestHead& head) {
   const std::string lower = LowerCase(std::string_view(head.target).substr(0, 8));
   const std::size_t scheme = lower.starts_with("http://") ? 7 : lower.starts_with("https://") ? 8 : 0;
@@ -142,7 +143,7 @@ bool WantsClose(const RequestHead& head) {
   return false;
 }
 
-/// The size of a chunk; what follows a semicolon says nothing to us.
+/// The size of a chunk; what follows a semicolon is ignored.
 std::uint64_t ParseChunkSize(std::string_view line) {
   const std::size_t end = std::min(line.find(';'), line.size());
   const std::string_view digits = Trimmed(line.substr(0, end));
@@ -246,7 +247,7 @@ std::size_t ChunkedDecoder::Take(std::string_view bytes, std::string& body) {
     if (line_.size() > most)
       throw ApiError(state_ == State::kTrailer ? 431 : 400, "head_too_large", "a chunk's line is too long");
     if (c != '\n') {
-      // Said at once: a sender who goes on with data would be waited for.
+      // Refused at once, instead of waiting for a sender that continues with data.
       if (state_ == State::kDataEnd && line_ != "\r") Malformed("a chunk is longer than its size");
       continue;
     }

@@ -1,4 +1,4 @@
-// The head of an HTTP request, read strictly: what RFC 9112 lets two readers understand in two ways is refused.
+// The head of an HTTP request, read strictly: whatever two readers could understand differently is refused.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,13 @@ enum class BodyFraming { kNone, kLength, kChunked };
 
 struct RequestHead {
   std::string method;
-  std::string target;  // path and query as sent, nothing decoded
+  std::string target;  // path and query as sent, without decoding
   std::string path;    // of the target, without the query
-  std::string host;    // of the absolute target, or else of the header; empty: not told (HTTP/1.0)
+  std::string host;    // of the absolute target, or else of the header; empty: not given (HTTP/1.0)
   bool is_http10 = false;
   std::vector<Header> headers;  // names in lower case, values as sent, without the space around them
   BodyFraming framing = BodyFraming::kNone;
-  std::uint64_t length = 0;  // of the body, if it is told
+  std::uint64_t length = 0;  // of the body, if it is given
   bool wants_close = false;
 
   /// The value of the first header with this name (lower case); empty: there is none.
@@ -35,11 +35,12 @@ struct RequestHead {
   bool Has(std::string_view name) const { return Count(name) > 0; }
 };
 
-/// Where a head ends, looking at bytes as they come. Keeps nothing but a place.
+/// Finds the end of a head as bytes arrive. Keeps only a position.
 class HeadScanner {
  public:
-  /// The size of the head with its empty line; 0: more is needed. Give it all bytes so far. Throws ApiError when no
-  /// head can come of them: 400 a line that does not end in CR LF, 414 the target is too long, 431 the whole is.
+  /// The size of the head with its empty line; 0: more is needed. Takes all bytes so far. Throws ApiError when they
+  /// cannot become a head: 400 for a line that does not end in CR LF, 414 for a target that is too long, 431 for a head
+  /// that is too long.
   std::size_t Find(std::string_view bytes);
 
  private:
@@ -54,10 +55,10 @@ RequestHead ParseHead(std::string_view bytes);
 bool IsToken(std::string_view text);
 /// ASCII only.
 std::string LowerCase(std::string_view text);
-/// As values of headers are: without spaces and tabs around.
+/// Without leading and trailing spaces and tabs, as in values of headers.
 std::string_view Trimmed(std::string_view text);
 
-/// Takes a chunked body apart as it comes.
+/// Decodes a chunked body as it arrives.
 class ChunkedDecoder {
  public:
   explicit ChunkedDecoder(std::size_t most_bytes) : most_(most_bytes) {}

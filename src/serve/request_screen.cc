@@ -1,19 +1,19 @@
-// A server on the loopback or in a private network is still reached by every page that somebody there opens: a browser
-// sends what a page of another site asks for (the page cannot read the answer, but the work is done), and a page whose
-// name was pointed at the server's address after it was loaded ("DNS rebinding") reads answers too. Two headers that
-// pages cannot forge tell them apart:
+// A server on the loopback or in a private network can still be reached by every page that someone opens there: a
+// browser sends what a page of another site asks for (the page cannot read the answer, but the work is done), and a
+// page whose name was pointed at the server's address after it was loaded ("DNS rebinding") reads answers too. Two
+// headers that pages cannot forge distinguish them:
 //
-//   Host     the name in the address; a rebound page has its own name there. Where the connection came in decides, not
-//            what the server was told to listen on, since 0.0.0.0 is the loopback too. On the loopback it must be a
-//            name of the loopback or of the machine. Elsewhere any address will do as well (a page under an address
-//            comes from there), and where there are keys, which a rebound page has none of, anything. --allow-host adds
-//            names to both, and is looked at even where there are keys.
+//   Host     the name in the address; a rebound page has its own name there. What counts is the address of the
+//            connection, not the one that the server listens on, since 0.0.0.0 includes the loopback. On the loopback
+//            it must be a name of the loopback or of the machine. Elsewhere any address is accepted as well (a page
+//            under an address comes from there), and, if there are keys, which a rebound page does not know, anything.
+//            --allow-host adds names to both, and is checked even if there are keys.
 //   Origin   the page's site. It must be ours (the viewer) or --cors; and with it the body must be declared as JSON,
 //            which a browser does not send to another site without asking first (a preflight). Sec-Fetch-Site says the
-//            same of requests without Origin; a link that somebody follows to the viewer is let through.
+//            same about requests without Origin; links to the viewer are accepted.
 //
-// Paths are compared as they were sent: what is percent-encoded is another path, so nothing reaches a route past its
-// key. Keys are looked at before lengths and types, and all of it before a byte of the body is read.
+// Paths are compared as they were sent: a percent-encoded path is a different one, so no route is reached without its
+// key. Keys are checked before lengths and types, and all of it before a byte of the body is read.
 //
 // Tested by request_screen_test.cc, tests/serve_attacks_test.py and, in a browser, tests/web/strange_pages_test.mjs.
 #include "serve/request_screen.h"
@@ -47,7 +47,7 @@ bool Contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// A number, as it stands in a URL; no name that has to be looked up.
+/// A numeric address as in a URL, and not a name that would have to be looked up.
 bool IsAddress(const std::string& host) {
   in_addr v4{};
   in6_addr v6{};

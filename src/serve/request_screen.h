@@ -1,4 +1,4 @@
-// What is decided about a request before its body is read: who may ask, for what, from which page.
+// What is decided about a request before its body is read: which clients may ask, for what, from which page.
 #pragma once
 
 #include <optional>
@@ -13,10 +13,10 @@ namespace punt {
 
 struct ScreenOptions {
   std::string bind_host = "127.0.0.1";
-  std::vector<std::string> own_names;    // of the machine: names that no stranger can point at it
-  std::vector<std::string> allow_hosts;  // names beside these; "*": any
-  std::string cors_origin;               // whose pages may ask; "*": all, empty: only our own
-  std::vector<std::string> api_keys;     // none: everybody is served
+  std::vector<std::string> own_names;    // of the machine: names that a stranger cannot point at it
+  std::vector<std::string> allow_hosts;  // further names; "*": any
+  std::string cors_origin;               // the site whose pages may ask; "*": all, empty: only our own
+  std::vector<std::string> api_keys;     // none: all clients are served
   std::size_t max_body_bytes = 1 << 20;
 };
 
@@ -29,13 +29,13 @@ struct Route {
   std::string label;  // for log and metrics
 };
 
-/// What the screen says of a request.
+/// What the screen decides about a request.
 struct Admission {
-  const Route* route = nullptr;  // null: refused, or answered already
+  const Route* route = nullptr;  // null: refused, or already answered
   std::string label = "other";   // the route's, as far as there is one
-  int key = -1;                  // which of the keys was shown; -1: none are wanted
+  int key = -1;                  // which of the keys was given; -1: none is required
   std::optional<ApiError> refusal;
-  bool is_preflight = false;    // answered with the headers alone
+  bool is_preflight = false;    // answered with only the headers
   std::vector<Header> headers;  // of the answer
 };
 
@@ -47,7 +47,7 @@ class RequestScreen {
   /// `pattern` as httplib understands it; the parameter, if there is one, at its end. GET includes HEAD.
   void AddRoute(const std::string& pattern, bool is_post, bool needs_key);
 
-  /// `on_loopback`: the client has connected to an address that the machine alone can reach.
+  /// `on_loopback`: the client has connected to an address that only this machine can reach.
   Admission Admit(const RequestHead& head, bool on_loopback) const;
 
   /// Of every answer, errors included.
@@ -69,7 +69,7 @@ class RequestScreen {
   std::vector<Route> routes_;
 };
 
-/// Whether this address or name can be reached from the machine alone.
+/// Whether this address or name can be reached only from this machine.
 bool IsLoopback(std::string_view host);
 
 }  // namespace punt

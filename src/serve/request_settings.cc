@@ -52,7 +52,7 @@ constexpr SettingRow kOthers[] = {
     {"id_slot", kPassedOver},
     {"priority", kPassedOver},
     {"request_id", kPassedOver},
-    {"repeat_last_n", kPassedOver},  // these say how, and others whether
+    {"repeat_last_n", kPassedOver},  // these only say how, while others say whether
     {"mirostat_*", kPassedOver},
     {"dynatemp_exponent", kPassedOver},
     {"xtc_threshold", kPassedOver},

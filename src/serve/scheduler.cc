@@ -10,7 +10,7 @@
 namespace punt {
 namespace {
 
-// How often a waiting sequence looks whether it was cancelled.
+// How often a waiting sequence checks whether it was cancelled.
 constexpr std::chrono::milliseconds kLook{50};
 
 }  // namespace
@@ -71,7 +71,7 @@ bool Scheduler::MayStart(const Slot& slot) const {
          group_->banned_tokens == slot.demand_.banned_tokens;
 }
 
-/// The first in line of the client that has least running. Nobody overtakes it, so a long canvas gets its turn.
+/// The first in line of the client that has the fewest running. No other overtakes it, so a long canvas gets its turn.
 const Scheduler::Slot* Scheduler::Next() const {
   const Slot* next = nullptr;
   int fewest = 0;
@@ -87,7 +87,7 @@ const Scheduler::Slot* Scheduler::Next() const {
 }
 
 void Scheduler::Leave(Slot& slot) {
-  slot.session_.reset();  // leaves the hub; others of the batch may be waiting for it
+  slot.session_.reset();  // leaves the hub; others in the batch may be waiting for it
   {
     std::lock_guard lock(mutex_);
     if (!slot.is_running_) {

@@ -1,5 +1,5 @@
-// Who may run when. Requests wait in a bounded queue; those that run share the forward passes of one session, as many
-// of them as fit a budget of rows.
+// Decides which sequences run. Requests wait in a bounded queue; those that run share the forward passes of one
+// session, as many of them as fit a budget of rows.
 #pragma once
 
 #include <atomic>
@@ -28,20 +28,20 @@ struct SchedulerOptions {
 /// Safe to use from any thread. Outlives its slots.
 class Scheduler {
  public:
-  /// `metrics` are told of every batch; null: nobody is.
+  /// `metrics` record every batch; may be null.
   Scheduler(const Denoiser& denoiser, const SchedulerOptions& options, Metrics* metrics = nullptr);
   ~Scheduler();
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  /// What a sequence needs to know to be let in.
+  /// What the scheduler needs to know about a sequence.
   struct Demand {
-    std::string client;  // turns go round between clients
+    std::string client;  // clients take turns
     std::int64_t rows = 0;
     std::vector<Token> banned_tokens;  // only sequences with equal ones run together
   };
 
-  /// A place in the queue, later among the running; leaving frees it.
+  /// A place in the queue, later among those running; destroying it frees the place.
   class Slot {
    public:
     ~Slot();

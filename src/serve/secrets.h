@@ -5,7 +5,7 @@
 
 namespace punt {
 
-/// Takes a time that depends on the lengths alone.
+/// Takes a time that depends only on the lengths.
 inline bool SameSecret(std::string_view given, std::string_view secret) {
   if (secret.empty() || given.empty()) return false;
   volatile unsigned char difference = given.size() == secret.size() ? 0 : 1;

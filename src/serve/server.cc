@@ -34,7 +34,7 @@ constexpr const char* kJson = "application/json";
 constexpr std::chrono::milliseconds kLook{50};
 // /tokenize knows no canvas to hold the tokens; this much takes well below a second.
 constexpr std::size_t kMostTokenizedBytes = 1 << 18;
-// For completions that were cancelled to tell their clients.
+// Time for cancelled completions to tell their clients.
 constexpr std::chrono::seconds kFarewell{5};
 constexpr std::size_t kMostLoggedPath = 200;
 
@@ -163,7 +163,7 @@ class Server::Routes {
             .max_body_bytes = options.max_body_bytes};
   }
 
-  /// Of what httplib answers by itself.
+  /// For what httplib answers without a handler.
   static void FillError(const Request& request, Response& response) {
     if (!response.body.empty()) return;
     const int status = response.status;
@@ -177,7 +177,7 @@ class Server::Routes {
     if (!is_ready_) throw ApiError(503, "loading", "the model is being loaded");
   }
 
-  /// Where the model lies is nothing to clients.
+  /// Clients must not learn where the model is.
   ApiError WithoutPath(const ApiError& error) const {
     if (!is_ready_ || model_path_.empty() || model_path_ == model_->name) return error;
     std::string message = error.what();
@@ -208,7 +208,7 @@ class Server::Routes {
     log_(Dump(line));
   }
 
-  /// What no handler has answered. Paths that nobody serves are counted as one.
+  /// What no handler has answered. Unknown paths are counted as one.
   void LogRefused(const Exchange& exchange) {
     metrics_.CountRequest(exchange.admission.label, exchange.status);
     const RequestHead& head = exchange.head;
@@ -224,7 +224,7 @@ class Server::Routes {
     log_(Dump(line));
   }
 
-  /// At most a line a second: whoever floods the port should not flood the log.
+  /// At most one line per second: a flood of connections should not flood the log.
   void LogNoPlace(const std::string& address) {
     ++metrics_.refused_connections;
     const Clock::time_point now = Clock::now();
@@ -236,7 +236,7 @@ class Server::Routes {
                {"refused", metrics_.refused_connections.load()}}));
   }
 
-  /// A handler with errors shaped, and a line in the log. The screen has looked at the key.
+  /// A handler with formatted errors and a line in the log. The screen has checked the key.
   httplib::Server::Handler Guarded(std::string path, Handler handler) {
     return [this, path = std::move(path), handler = std::move(handler)](const Request& request, Response& response) {
       Exchange& exchange = SocketServer::Current();
@@ -249,7 +249,7 @@ class Server::Routes {
       exchange.is_logged = true;
       response.status = 200;
       try {
-        // What was decoded and what was sent must be the same route, or its key was not asked for.
+        // What was decoded and what was sent must be the same route, or its key was not checked.
         Check(exchange.admission.label == path, "a request went to another route than it was screened for");
         handler(request, response, entry);
       } catch (...) {
@@ -313,7 +313,7 @@ class Server::Routes {
     Get("/favicon.ico", false, [](const Request&, Response& response, LogEntry&) { response.status = 204; });
   }
 
-  /// Whose turn it is goes by this: the key if keys tell clients apart, else the address.
+  /// Identifies a client for taking turns: by key if there are keys, else by address.
   static std::string ClientName(const Exchange& exchange) {
     return exchange.admission.key >= 0 ? fmt::format("key {}", exchange.admission.key) : exchange.address;
   }

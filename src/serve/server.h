@@ -1,4 +1,4 @@
-// The HTTP server: OpenAI's completions over one model, and what operators want to know.
+// The HTTP server: OpenAI's completions from one model, and what operators need.
 //
 //   POST /v1/chat/completions, /v1/completions     completions, streamed or not (completion_request.h)
 //   POST /tokenize, /detokenize                    between text and tokens
@@ -26,16 +26,16 @@ namespace punt {
 struct ServerOptions {
   std::string host = "127.0.0.1";
   int port = 8080;                       // 0: any
-  std::vector<std::string> api_keys;     // none: everybody is served
-  std::vector<std::string> allow_hosts;  // names that clients may call it by, beside its own; "*": any
-  std::string cors_origin;               // empty: other sites' pages are not answered
+  std::vector<std::string> api_keys;     // none: all clients are served
+  std::vector<std::string> allow_hosts;  // names that clients may use for it, besides its own; "*": any
+  std::string cors_origin;               // empty: other sites' pages are refused
   RequestLimits limits;
   std::size_t max_body_bytes = 1 << 20;
   int max_connections = 2048;
   int max_connections_per_address = 0;    // 0: a quarter of them
-  std::chrono::seconds max_seconds{600};  // of a completion, waiting included; then it ends with what there is
+  std::chrono::seconds max_seconds{600};  // of a completion, waiting included; then it ends with what it has
   bool log_prompts = false;
-  Sampling sampling;                   // of requests that do not say
+  Sampling sampling;                   // for what requests leave out
   std::string alias;                   // what clients call the model; empty: see PublicName
   std::string chat_template = "auto";  // see ChooseChatForm
   SchedulerOptions scheduler;
@@ -55,13 +55,13 @@ class Server {
   /// Opens the port and returns it. Throws Error when it cannot.
   int Bind();
 
-  /// Answers requests until Stop; with 503 what needs the model before it is there.
+  /// Answers requests until Stop; before SetModel, with 503 what needs the model.
   void Run();
 
   /// Once.
   void SetModel(Model model);
 
-  /// Takes no more completions, waits for those that run, cancels them when the time is up, and ends Run.
+  /// Refuses further completions, waits for those that run, cancels them after `patience`, and ends Run.
   void Stop(std::chrono::seconds patience);
 
   /// What was done since the start, one JSON object.

@@ -1,25 +1,25 @@
 // Between the sockets and cpp-httplib.
 //
-// What httplib 0.57 offers a server that faces strangers is not enough by itself: its time limits are per read (a byte
-// every four seconds keeps a connection for ever), its task queue does not know whose connection it is given, it
-// takes a client that closed its sending side for gone, and its reader forgives (a line that ends in a bare LF is
-// skipped, equal lengths are taken twice). So connections are our own (connection.cc), in three steps:
+// httplib 0.57 alone is not enough for a server that is open to strangers: its time limits are per read (a byte
+// every four seconds keeps a connection for ever), its task queue does not know the client of a connection, it
+// assumes that a client which closed its sending side is gone, and its reader is tolerant (a line that ends in a bare
+// LF is skipped, a length given twice is accepted). So connections are our own (connection.cc), in three steps:
 //
 //   1. The head is read to its end, within a time and 64 KB, and parsed strictly (request_head.cc).
 //   2. The screen decides (request_screen.cc). What it refuses is answered here, before a byte of the body is read, and
-//      the connection ends: bytes that were not read are never taken for a request.
+//      the connection ends: unread bytes are never taken for a request.
 //   3. The body is read whole, within its limits in bytes and time, chunks taken apart. Then the request is written
 //      anew from what was understood (method, target, length, Accept-Encoding) and httplib, which does the routing, the
 //      compression and the writing of answers, gets that from memory.
 //
 // Two parsers can only disagree about what is ambiguous, and nothing ambiguous is written in step 3. Range, Connection,
 // Expect, Content-Type and the like do not reach httplib at all; handlers see the head as it was sent in
-// SocketServer::Current(). Nothing of httplib is overridden: the protected process_request is called with a Stream of
-// ours, and the listening socket is the one that its bind_to_port opened. (An own HTTP server would need the writing
-// and routing besides; a proxy in front alone would leave every user without one in the open.)
+// SocketServer::Current(). Nothing in httplib is overridden: the protected process_request is called with our own
+// Stream, and the listening socket is the one that its bind_to_port opened. (Our own HTTP server would need writing
+// and routing as well; relying on a proxy would leave users without one unprotected.)
 //
-// A thread for every connection: most of them wait, for a request or for a generation. One address gets a quarter of
-// the places by default, and when there are none left some spare ones still answer /health.
+// Every connection has its own thread: most of them wait, for a request or for a generation. One address gets a quarter
+// of the places by default, and when there are none left some spare ones still answer /health.
 //
 // Tested by tests/serve_attacks_test.py, tests/cli_serve_faults_test.sh and, behind a real proxy, scripts/test-nginx.
 #include "serve/socket_server.h"
@@ -37,7 +37,7 @@
 namespace punt {
 namespace {
 
-// How often the thread that takes connections looks whether it should stop.
+// How often the thread that accepts connections checks whether it should stop.
 constexpr std::chrono::milliseconds kLook{100};
 
 }  // namespace
@@ -57,14 +57,14 @@ SocketServer::SocketServer(const ConnectionLimits& limits, const RequestScreen& 
 }
 
 int SocketServer::Bind(const std::string& host, int port) {
-  // Without SO_REUSEPORT, which httplib sets: a second server on a taken port must be told.
+  // Without SO_REUSEPORT, which httplib sets: a second server on the same port must get an error.
   set_socket_options([](socket_t socket) {
     const int yes = 1;
     setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
   });
   const int bound = port == 0 ? bind_to_any_port(host) : (bind_to_port(host, port) ? port : -1);
   if (bound < 0) return -1;
-  ::listen(svr_sock_, SOMAXCONN);  // a burst should not have to knock again
+  ::listen(svr_sock_, SOMAXCONN);  // clients of a burst should not have to try again
   fcntl(svr_sock_, F_SETFL, fcntl(svr_sock_, F_GETFL) | O_NONBLOCK);
   return bound;
 }

@@ -1,5 +1,5 @@
-// Connections of punt serve: who gets one, what of a request reaches cpp-httplib, and when it ends. For .cc files of
-// this layer only.
+// Connections of punt serve: which clients get one, what of a request reaches cpp-httplib, and when it ends. For .cc
+// files of this layer only.
 #pragma once
 
 #include <httplib.h>
@@ -15,8 +15,8 @@ namespace punt {
 
 class SocketServer : public httplib::Server {
  public:
-  /// `log` is told of answers that no handler gave, by any thread; `log_no_place` of addresses whose connections were
-  /// not taken, by the thread that serves.
+  /// `log` is called for answers that no handler gave, by any thread; `log_no_place` for addresses whose connections
+  /// were refused, by the thread that serves.
   SocketServer(const ConnectionLimits& limits, const RequestScreen& screen,
                std::function<void(const Exchange& exchange)> log,
                std::function<void(const std::string& address)> log_no_place);
@@ -24,17 +24,17 @@ class SocketServer : public httplib::Server {
   /// Opens the port and returns it; -1: it cannot.
   int Bind(const std::string& host, int port);
 
-  /// Takes connections until Stop, then waits for their ends.
+  /// Accepts connections until Stop, then waits until all have ended.
   void Serve();
   void Stop() { context_.must_stop = true; }
 
   // Of the request that the calling thread answers:
 
   static Exchange& Current();
-  /// Whether the client has gone away. One that has only said its last word has not; when it must wait for its answer
-  /// it is sent an interim one (100), which tells: where nobody is, that is an error.
+  /// Whether the client has gone away. One that only closed its sending side has not; if it must wait for its answer
+  /// it is sent an interim one (100), which fails if the client is gone.
   static bool ClientIsGone();
-  /// Whether a stream should send something just to see whether somebody is there.
+  /// Whether a stream should send something only to find out whether the client is still there.
   static bool WantsSign();
 
  private:

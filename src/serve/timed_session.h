@@ -1,4 +1,4 @@
-// A session that tells the metrics of every batch of forward passes that it runs.
+// A session that reports every batch of forward passes that it runs to the metrics.
 #pragma once
 
 #include <memory>

@@ -1,11 +1,11 @@
-// Measuring attention: the passes of parallel_error.cc once more, on a runner that lets one look inside.
+// Measuring attention: runs the passes of parallel_error.cc again, on a runner that exposes its states.
 //
-// A step that commits k > 1 tokens takes its base pass, read at all k rows, and one pass per token behind the first.
+// A step that commits k > 1 tokens takes its base pass, read at all k rows, and one pass per token after the first.
 // The errors come from an ordinary session, so that they are the numbers of `punt analyze error`; the price is that
 // every pass runs twice.
 //
-// Attention of a pass is [H, L, L] for the last layer alone. At L = 1,024 and 32 heads that is 128 MB a sequence, which
-// is why few run together.
+// The attention of a pass is [H, L, L] for the last layer alone. At L = 1,024 and 32 heads that is 128 MB per sequence,
+// which is why few run together.
 //
 // Tested by: attention_study_test.cc (against attention computed from the queries and keys).
 #include <algorithm>
@@ -115,7 +115,7 @@ class StepMeter {
   NetworkRunner& runner_;
   const CommittedStep& step_;
   const std::vector<int> layers_;
-  std::vector<Position> columns_;  // that stand for the committed positions
+  std::vector<Position> columns_;  // that predict the committed positions
   std::vector<Token> canvas_;
   std::vector<LayerStates> base_;
   AttentionProbabilities base_attention_;

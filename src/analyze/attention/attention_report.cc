@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostDots = 600;  // per panel: more are a blot
+constexpr std::size_t kMostDots = 600;  // per panel: more would merge into a blot
 constexpr double kLeast = 1e-6;
 
 Json SpreadJson(const Spread& spread) {
@@ -151,7 +151,7 @@ std::string StatesSvg(const AttentionReport& report) {
       series.highlight = kind == 0;
       for (std::size_t layer = 0; layer < row->layers.size(); ++layer) {
         const Spread& spread = row->layers[layer][kind];
-        // Beside each other: their bars would cover one another.
+        // Side by side, or their bars would cover each other.
         series.points.push_back({.x = static_cast<double>(layer) + 0.08 * (static_cast<double>(kind) - 1.5),
                                  .y = spread.middle,
                                  .label = fmt::format("{}, layer {}: {}", kStateNames[kind], layer, SpreadCell(spread)),

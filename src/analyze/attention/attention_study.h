@@ -5,8 +5,8 @@
 //   difference of a, b   |a - b| / |a|, of a layer's output, queries, keys and values at r_i; a is computed with these
 //                        tokens masked, b with them revealed
 //
-// beside delta_KL, the error of r_i (parallel_error.h). Networks only. In an architecture with a shift, what stands for
-// r_i is the column that predicts it, the one before.
+// together with delta_KL, the error of r_i (parallel_error.h). Networks only. In an architecture with a shift, r_i is
+// represented by the column that predicts it, the one before.
 #pragma once
 
 #include <array>
@@ -36,8 +36,8 @@ struct AttendedToken {
   double mean_delta_a() const;
 };
 
-/// Measures the steps of a run; those that commit one token give nothing. Throws Error when the denoiser is no network.
-/// `options` must ban the tokens that the run's session banned.
+/// Measures the steps of a run; those that commit one token give nothing. Throws Error unless the denoiser is a
+/// network. `options` must ban the tokens that the run's session banned.
 std::vector<AttendedToken> MeasureAttention(const Denoiser& denoiser, std::span<const CommittedStep> steps,
                                             const SessionOptions& options);
 
@@ -49,7 +49,7 @@ struct AttentionRun {
   std::vector<AttendedToken> tokens = {};
 };
 
-/// A line of JSON, and back; throws Error on a line that is no such record.
+/// A line of JSON, and back; throws Error on a line that is not such a record.
 std::string AttentionRunLine(const AttentionRun& run);
 AttentionRun ParseAttentionRun(std::string_view line);
 

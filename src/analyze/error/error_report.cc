@@ -96,7 +96,7 @@ std::string EqualNfeLine(const std::string& family, int below, int compared) {
                      below, compared);
 }
 
-/// One by one is exact with a pass per token: beyond that no planner has anything to win.
+/// One by one is exact with a pass per token: beyond that no planner has anything to gain.
 std::string OneByOneLine(const ErrorReport& report) {
   int settings = 0, dear = 0;
   double most = 0;  // tokens of a sequence

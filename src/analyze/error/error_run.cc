@@ -1,4 +1,4 @@
-// Records of runs as JSON lines. Tokens are columns: a run of a thousand commits stays a line that one can look at.
+// Records of runs as JSON lines. Tokens are columns, so that a run of a thousand commits is still a readable line.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// The error of parallel sampling on a model of any kind, planner by planner (paper, Section 4.3): records of runs, what
-// they sum up to, and the report. `punt analyze error` makes the runs.
+// The error of parallel sampling on a model of any kind, planner by planner (paper, Section 4.3): records of runs,
+// their summary, and the report. `punt analyze error` makes the runs.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct ErrorRun {
 
 /// A line of JSON; infinite errors are null.
 std::string ErrorRunLine(const ErrorRun& run);
-/// Throws Error on a line that is no such record.
+/// Throws Error on a line that is not such a record.
 ErrorRun ParseErrorRun(std::string_view line);
 
 /// Errors in one direction, in nats. Infinite ones are counted and left out of the means, never out of the quantiles.
@@ -44,9 +44,9 @@ struct ErrorFigures {
   std::int64_t infinite = 0;
 };
 
-/// Tokens with about as many others revealed before them in their step. delta_KL.
+/// Tokens with about the same number of others revealed before them in their step. delta_KL.
 struct RevealedBin {
-  int low = 1, high = 1;  // revealed_before, both included
+  int low = 1, high = 1;  // the range of revealed_before, both ends included
   std::int64_t tokens = 0;
   double centre = 0;  // mean of revealed_before
   double q05 = 0, median = 0, q95 = 0;
@@ -79,11 +79,11 @@ struct RevealedRange {
 };
 RevealedRange RevealedRangeOf(int revealed_before);
 
-/// The error per token that a family reaches with `nfe` passes, on straight lines through its settings in the logarithm
-/// of NFE; nothing below its cheapest setting and beyond its most expensive one.
+/// The error per token that a family reaches with `nfe` passes, interpolated linearly between its settings in the
+/// logarithm of NFE; nothing below its cheapest setting or beyond its most expensive one.
 std::optional<double> ErrorAtNfe(std::span<const ErrorSummary> all, std::string_view family, double nfe);
 
-/// What a report says besides the numbers.
+/// What a report says in addition to the numbers.
 struct ErrorReport {
   std::string model;
   std::string sampling;  // a line on temperature, seed and the like

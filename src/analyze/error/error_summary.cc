@@ -1,7 +1,7 @@
 // What the runs of a planner sum up to.
 //
-// The mean over *all* commits is what a sequence pays per token and what planners are compared by: the first commit of
-// a step is free of error by definition, so a planner that commits one by one has exactly zero. The distribution is
+// The mean over *all* commits is what a sequence pays per token, and planners are compared by it: the first commit of
+// a step has no error by definition, so a planner that commits one by one has exactly zero. The distribution is
 // that of the commits which had others before them, where the error is not zero by definition.
 //
 // Tested by: error_study_test.cc (against naive sums, and on models where the answer is known).
@@ -18,7 +18,7 @@
 namespace punt {
 namespace {
 
-constexpr int kSingle = 8;  // values up to here have a bin of their own
+constexpr int kSingle = 8;  // values up to here have their own bin
 
 ErrorFigures FiguresOf(std::span<const ErrorRun* const> runs, double TokenError::*direction) {
   ErrorFigures figures;

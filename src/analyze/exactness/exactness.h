@@ -1,5 +1,5 @@
 // The exactness report: how far the output of every planner is from the truth, on models whose truth is known.
-// `punt analyze exactness` runs the jobs and writes the report; this is what it is made of.
+// `punt analyze exactness` runs the jobs and writes the report; these are its parts.
 #pragma once
 
 #include <atomic>
@@ -59,13 +59,13 @@ Measurement RunExactnessJob(const ExactnessJob& job);
 
 using ExactnessResults = std::map<std::string, Measurement>;  // by key
 
-/// Runs what `results` does not hold yet on so many threads. `done` is called after each job, one call at a time.
+/// Runs what `results` does not hold yet, on `threads` threads. `done` is called after each job, one call at a time.
 /// Stops early, without error, when `cancel` becomes true. Rethrows the first failure.
 void RunExactnessJobs(std::span<const ExactnessJob> jobs, int threads, ExactnessResults& results,
                       const std::function<void(const ExactnessJob&, const Measurement&)>& done,
                       const std::atomic<bool>* cancel = nullptr);
 
-/// The report. `command` is what made it. Results of all jobs must be there.
+/// The report. `command` is the command that made it. Results of all jobs must be there.
 std::string ExactnessMarkdown(const ExactnessOptions& options, const ExactnessResults& results,
                               std::string_view command);
 

@@ -1,10 +1,10 @@
 // What the exactness report measures: models, planners and their grids.
 //
 // Law. Models with few enough sequences to enumerate, several random ones of each family. The planners
-// whose law must be the joint, whatever the model (one token at a time, order not looking at the values drawn);
-// one that looks (score token-prob); PUNT with epsilon -> 0 in its three forms, and with its default. Then every other
-// planner, for comparison. Tables and mixtures come flat (everything influences everything a little, at every
-// value) and peaked (whether a token says anything depends on its value).
+// whose law must be the joint, whatever the model (one token at a time, in an order that does not depend on the values
+// drawn); one whose order does (score token-prob); PUNT with epsilon -> 0 in its three forms, and with its default.
+// Then every other planner, for comparison. Tables and mixtures are flat (everything influences everything a little, at
+// every value) or peaked (whether a token says anything depends on its value).
 //
 // Epsilon. Random joint tables, in which everything depends on everything: how the law leaves the joint as epsilon
 // grows, from one token at a time (almost) to everything at once.
@@ -229,7 +229,7 @@ std::vector<TradeOffSetting> TradeOffSettings(const ExactnessOptions& options) {
       for (bool permute : {false, true}) add(kind, length, permute, 0.9);
     }
   }
-  // Weaker links, as in `punt demo`: less to find out, and more that may be committed together.
+  // Weaker links: less to find, and more that may be committed together.
   if (!options.quick) add("markov", 256, true, 0.7);
   return settings;
 }

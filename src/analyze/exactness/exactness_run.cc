@@ -1,5 +1,5 @@
-// Measuring: one job is one law or one generated sequence. Jobs share nothing, so they run on as many threads as
-// wanted; each opens its own model (cheap for toys) and sessions. No timings are taken: a report made twice is the same
+// Measuring: one job is one law or one generated sequence. Jobs share nothing, so they run on any number of threads;
+// each opens its own model (cheap for toys) and sessions. No timings are taken: a report made twice is the same
 // report.
 #include <fmt/format.h>
 
@@ -56,7 +56,7 @@ Measurement MeasureLaw(const ExactnessJob& job) {
 
 /// Mean of -ln p(x_i | all others), nats per token. Its mean over the joint is a property of the model, so an average
 /// that is lower than an exact sampler's means sequences that are too typical, a higher one sequences that do
-/// not fit together. It sees what the parallel error cannot: a choice of positions that looks at the values drawn.
+/// not fit together. It shows what the parallel error cannot: a choice of positions that depends on the values drawn.
 double Surprise(DenoiserSession& session, std::span<const Token> tokens) {
   std::vector<Position> rows(tokens.size());
   std::iota(rows.begin(), rows.end(), 0);

@@ -1,4 +1,4 @@
-// Measurements of the exactness report, averaged over seeds and asked for what the report wants to know.
+// Measurements of the exactness report, averaged over seeds, and the questions that the report asks of them.
 #pragma once
 
 #include <span>
@@ -19,7 +19,7 @@ struct ExactnessRow {
 
   double Mean(const std::string& name) const;
   double Max(const std::string& name) const;
-  /// "`planner`", with the score where the planner is usually run with another.
+  /// "`planner`", with its score unless that is margin.
   std::string Label() const;
 };
 
@@ -31,7 +31,7 @@ std::vector<ExactnessRow> RowsOf(std::span<const ExactnessJob> jobs, const Exact
 bool IsPunt(const ExactnessRow& row);
 /// PUNT inside a combination counts neither for PUNT nor against it.
 bool HasPuntInside(const ExactnessRow& row);
-/// One token per step in an order that does not look at the values drawn: an exact sampler.
+/// One token per step in an order that does not depend on the values drawn: an exact sampler.
 bool IsExactSampler(const ExactnessRow& row);
 
 /// Mean surprise of the exact samplers of a section, nats per token.

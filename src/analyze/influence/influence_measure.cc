@@ -15,7 +15,7 @@
 namespace punt {
 namespace {
 
-/// A step as a trace tells it.
+/// A step as a trace records it.
 struct TracedStep {
   int step = 0;
   std::vector<Token> canvas;        // before it
@@ -48,7 +48,7 @@ std::vector<TracedStep> StepsOf(std::span<const TraceEvent> events) {
   return steps;
 }
 
-/// At most so many, evenly spread.
+/// At most `most` of them, evenly spread.
 std::vector<TracedStep> Spread(std::vector<TracedStep> steps, std::size_t most) {
   if (steps.size() <= most) return steps;
   std::vector<TracedStep> chosen;
@@ -144,7 +144,7 @@ std::vector<SetAgreement> CompareSets(const Denoiser& denoiser, std::span<const 
   std::vector<SetAgreement> agreements;
   for (const TracedStep& step : StepsOf(events)) {
     if (step.rounds.empty()) continue;
-    // What lies outside the scope of the step is taken for given, masks included: a canvas generates its masks.
+    // What lies outside the scope of the step is treated as given, masks included: a canvas generates its masks.
     if (step.positions.size() !=
         static_cast<std::size_t>(std::count(step.canvas.begin(), step.canvas.end(), session->info().mask_token))) {
       continue;

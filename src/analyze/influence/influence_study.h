@@ -1,9 +1,9 @@
-// What revealing tokens does to the rows of the others, measured along runs: what an influence head learns from
-// (model/influence_head.h, `training/train influence`), and how far it has come.
+// What revealing tokens does to the rows of the others, measured along runs: the training data of an influence head
+// (model/influence_head.h, `training/train influence`), and how good a head is.
 //
-// From some steps of a run: the base pass, its hidden states and proposals, and passes with some of the proposals
-// revealed, one alone or the anchors of a test that PUNT made in that step. Their divergences are PUNT's own,
-// KL(base || new) of every row that is still masked.
+// Measured at some steps of a run: the base pass, its hidden states and proposals, and passes with some of the
+// proposals revealed, a single one or the anchors of a test that PUNT made in that step. Their divergences are PUNT's
+// own, KL(base || new) of every row that is still masked.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct InfluenceCanvas {
   std::vector<float> token_probs;  // m
   std::vector<float> entropies;    // m
   std::vector<float> revealed;     // [T x m], 1 or 0
-  std::vector<float> divergences;  // [T x m], in nats; 0 where it is revealed itself
+  std::vector<float> divergences;  // [T x m], in nats; 0 where the position itself is revealed
 };
 
 /// What two planners commit on the same canvas, given the same proposals.
@@ -45,12 +45,12 @@ struct SetAgreement {
 struct InfluenceStudyOptions {
   SessionOptions session;  // must ban what the run's session banned
   Recipe recipe;           // of the run
-  int canvases = 8;        // at most so many steps of a run, evenly spread
+  int canvases = 8;        // steps of a run, evenly spread, at most
   int singles = 6;         // tests that reveal one position, per canvas
   int sets = 2;            // tests that reveal the anchors of one of the run's own tests, per canvas
 };
 
-/// Throws Error when the denoiser is no network.
+/// Throws Error unless the denoiser is a network.
 std::vector<InfluenceCanvas> MeasureInfluence(const Denoiser& denoiser, std::span<const TraceEvent> events,
                                               const InfluenceStudyOptions& options);
 
@@ -58,7 +58,7 @@ std::vector<InfluenceCanvas> MeasureInfluence(const Denoiser& denoiser, std::spa
 std::vector<SetAgreement> CompareSets(const Denoiser& denoiser, std::span<const TraceEvent> events,
                                       const InfluenceStudyOptions& options, const Planner& other);
 
-/// One run's record as a line of JSON, and back. ParseInfluenceRun throws Error on a line that is none.
+/// One run's record as a line of JSON, and back. ParseInfluenceRun throws Error on a line that is not such a record.
 struct InfluenceRun {
   std::string id;
   std::string planner;

@@ -1,4 +1,4 @@
-// Runs of the order study: from events, to a line and back.
+// Runs of the order study: made from events, written to a line and read back.
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>

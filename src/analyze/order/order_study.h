@@ -1,5 +1,5 @@
-// In which order a planner fills the canvas, and how many tokens its passes buy on the way (paper, Section 3.4): how
-// the efficiency moves with progress, how much the order follows the text, and whether structure comes before details.
+// In which order a planner fills the canvas, and how many tokens each pass yields (paper, Section 3.4): how the
+// efficiency changes along a run, how closely the order follows the text, and whether structure comes before details.
 // `punt analyze order` makes the runs, or reads them from traces.
 #pragma once
 
@@ -16,12 +16,12 @@
 
 namespace punt {
 
-/// What a token is to the layout of a text, told by its piece alone.
+/// The role of a token in the layout of a text, going by its piece alone.
 ///   kWord          anything else
 ///   kPunctuation   . , ; : ! ? quotes, brackets
 ///   kMarkup        only # * - _ ` > | = ~ +: headings, lists, emphasis, code, tables
 ///   kNewline       holds a line feed
-///   kSpecial       <...>: ends and paddings; no part of the text
+///   kSpecial       <...>: ends and padding; not part of the text
 enum class TokenClass { kWord, kPunctuation, kMarkup, kNewline, kSpecial };
 inline constexpr std::array<std::string_view, 5> kTokenClassNames = {"word", "punctuation", "markup", "newline",
                                                                      "special"};
@@ -36,14 +36,14 @@ struct OrderCommit {
   TokenClass token_class = TokenClass::kWord;
 };
 
-/// One run. Steps that commit nothing are in `nfe` all the same.
+/// One run. Steps that commit nothing are in `nfe` too.
 struct OrderRun {
   std::string id;
   std::string planner;
   std::string kind;  // of its prompt
   std::uint64_t sample = 0;
   int generated = 0;                      // positions to generate
-  std::vector<OrderCommit> commits = {};  // in the order of the run; a place comes again if it was masked again
+  std::vector<OrderCommit> commits = {};  // in the order of the run; a place appears again if it was masked again
   std::vector<int> masked = {};           // masked positions before each step
   std::vector<std::int64_t> nfe = {};     // forward passes of each step
 };
@@ -52,7 +52,7 @@ struct OrderRun {
 /// trace that contradicts itself.
 std::vector<OrderRun> OrderRunsOf(std::span<const TraceEvent> events);
 
-/// A line of JSON, and back; throws Error on a line that is no such record.
+/// A line of JSON, and back; throws Error on a line that is not such a record.
 std::string OrderRunLine(const OrderRun& run);
 OrderRun ParseOrderRun(std::string_view line);
 
@@ -96,7 +96,7 @@ struct OrderSummary {
   std::optional<Estimate> structure_lag;  // mean rank of structural tokens minus that of words: negative is earlier
 };
 
-/// Planners in the order of their first runs, kinds within them, "all" last where there are several.
+/// Planners in the order of their first runs, kinds within them, "all" last if there are several.
 std::vector<OrderSummary> SummariseOrder(std::span<const OrderRun> runs);
 
 struct OrderReport {

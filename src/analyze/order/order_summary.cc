@@ -1,14 +1,14 @@
-// Orders summed up.
+// Summaries of orders.
 //
-// Two clocks are used. The *step* of a commit, over the last step, says when in the run a place was filled. Its *rank*,
-// over the number of commits, says how much of the text was there before; tokens of one step share the middle of their
-// ranks. Structure is measured on the second: a planner that commits half of the text in its last step would otherwise
-// look as if everything came late.
+// Two clocks are used. The *step* of a commit, divided by the last step, says when in the run a place was filled. Its
+// *rank*, divided by the number of commits, says how much of the text was there before; tokens of one step share the
+// middle of their ranks. Structure is measured on the second: a planner that commits half of the text in its last step
+// would otherwise look as if everything came late.
 //
 // If structure played no role, every class of tokens would have the same mean rank. The difference between structural
 // tokens and words is taken run by run, so runs with much structure do not count for more, and its interval is that of
-// a mean of independent runs. Punctuation that merely is easy to predict counts as structure: the classes are listed
-// apart for that reason.
+// a mean of independent runs. Punctuation that is merely easy to predict counts as structure, which is why the classes
+// are listed separately.
 //
 // Tested by: order_study_test.cc, on orders made by hand.
 #include <algorithm>

@@ -1,7 +1,7 @@
 // A text x_1 .. x_n is judged by one causal run over BOS x_1 .. x_{n-1}: row i is the law of x_{i+1} given everything
-// before it, and the nll is the sum of -ln p over rows. Rows come in chunks, so that the logits of a long text never
-// lie in memory together; keys and values are kept in float32 and attention is computed the plain way, so that the
-// figure does not depend on how a text was cut into chunks beyond rounding.
+// before it, and the nll is the sum of -ln p over rows. Rows are computed in chunks, so that the logits of a long text
+// are never in memory together; keys and values are kept in float32 and attention is computed the plain way, so that,
+// except for rounding, the figure does not depend on how a text was cut into chunks.
 //
 // Tested against a transformer written out in loops (text_judge_test.cc).
 #include "eval/judges/text_judge.h"
@@ -88,7 +88,7 @@ struct TextJudge::State {
 
   void Clear() { llama_memory_clear(llama_get_memory(context.get()), true); }
 
-  /// Runs `tokens`, at most kChunk of them, as positions `begin`, ... behind what was run since Clear.
+  /// Runs `tokens`, at most kChunk of them, as positions `begin`, ... after what was run since Clear.
   void Run(std::span<const llama_token> tokens, int begin) {
     llama_batch batch = llama_batch_init(static_cast<int>(tokens.size()), 0, 1);
     batch.n_tokens = static_cast<int>(tokens.size());
@@ -192,7 +192,7 @@ JudgeSample TextJudge::Sample(const SampleOptions& options) {
     StreamKey key = options.key;
     key.step = static_cast<std::uint64_t>(i);
     next = ProposeFromRow(state_->Row(0), i, options.proposal, key).token;
-    // Models trained on a row of documents end one by beginning the next.
+    // Models trained on a sequence of documents end one by beginning the next.
     if (llama_vocab_is_eog(state_->vocab, next) || next == state_->bos) {
       sample.ended = true;
       break;

@@ -1,4 +1,4 @@
-// An autoregressive language model as a judge of texts: how likely does it find them, and what would it write itself.
+// An autoregressive language model as a judge of texts: how likely it finds them, and what it would write itself.
 #pragma once
 
 #include <cstdint>
@@ -26,28 +26,28 @@ struct JudgeSample {
   bool ended = false;         // it chose to end, instead of reaching the limit
 };
 
-/// Used by one thread at a time. What it says of a text does not depend on what it was asked before.
+/// Used by one thread at a time. What it says about a text does not depend on what it was asked before.
 class TextJudge {
  public:
   /// Opens a GGUF file of any autoregressive architecture that libllama runs. Throws Error naming the file when it
-  /// cannot be read, is no such model, or has no token that begins a text.
+  /// cannot be read, is not such a model, or has no token that begins a text.
   TextJudge(const std::string& path, int threads);
   ~TextJudge();
   TextJudge(const TextJudge&) = delete;
   TextJudge& operator=(const TextJudge&) = delete;
 
-  /// Of opening + text, the part behind the opening: tokens of the whole from the number on that the opening alone has.
-  /// Bytes that are no UTF-8 are judged as U+FFFD.
+  /// Judges the part of opening + text after the opening: the whole is tokenized, and the first tokens, as many as the
+  /// opening has alone, are left out. Bytes that are not UTF-8 are judged as U+FFFD.
   Likelihood Judge(std::string_view text, std::string_view opening = {});
 
   struct SampleOptions {
-    int max_tokens = 256;           // and never more than the context takes
+    int max_tokens = 256;           // and never more than the context holds
     ProposalOptions proposal = {};  // temperature, top-p, top-k
-    StreamKey key = {};             // step is not looked at
+    StreamKey key = {};             // `step` is ignored
   };
   JudgeSample Sample(const SampleOptions& options);
 
-  /// Tokens that it can look at, BOS included.
+  /// The size of its context in tokens, BOS included.
   int context() const;
 
  private:

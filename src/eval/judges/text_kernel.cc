@@ -1,5 +1,5 @@
-// Tested by: text_kernel_test.cc (likeness by hand; two sets of one law, whose p-values must be even; two laws; a set
-// of copies).
+// Tested by: text_kernel_test.cc (likeness by hand; two sets of one law, whose p-values must be uniform; two laws; a
+// set of copies).
 #include "eval/judges/text_kernel.h"
 
 #include <algorithm>

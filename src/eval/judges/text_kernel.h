@@ -1,9 +1,9 @@
 // How alike texts are, and from that, how varied a set of them is and how far apart two sets are.
 //
-// Two texts are as alike as their words in runs: for n = 1 to 4 the cosine between the square roots of their n-gram
-// counts, averaged over the four. It is 1 for the same text, 0 where no word is shared, an inner product (each text is
-// a point, and sets of texts have means), and needs no model and no training, so that ten texts are enough to begin
-// with.
+// The likeness of two texts is that of their runs of words: for n = 1 to 4 the cosine between the square roots of their
+// n-gram counts, averaged over the four. It is 1 for the same text and 0 if no word is shared; it is an inner product
+// (each text is a point, and sets of texts have means), and it needs no model and no training, so ten texts are enough
+// to begin with.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace punt {
 
-/// Of more texts than these only the first are compared with each other: the work grows with the square.
+/// If there are more texts than this, only the first are compared with each other: the work grows with the square.
 inline constexpr std::size_t kMostCompared = 500;
 
 /// A text ready for comparison.
@@ -35,8 +35,8 @@ class TextGrams {
   std::vector<std::vector<Gram>> grams_;  // by n; by hash; each of length 1
 };
 
-/// The mean likeness of a text to another of the set, which does not depend on how many there are: 1 where all are the
-/// same. The interval is that of a U-statistic, texts as units. None of fewer than two texts.
+/// The mean likeness of two texts of the set, which does not depend on how many there are: 1 if all are the
+/// same. The interval is that of a U-statistic, with texts as units. None for fewer than two texts.
 std::optional<Estimate> SelfOverlap(std::span<const std::string> texts);
 
 /// A text, and what it was a continuation of.
@@ -46,14 +46,14 @@ struct PromptedText {
 };
 
 struct LawDistance {
-  double squared = 0;  // the unbiased estimate, which may be below 0 where the laws are the same
+  double squared = 0;  // the unbiased estimate, which may be below 0 if the laws are the same
   double p = 1;        // of the same law, by permutations
 };
 
 /// The distance between the laws of two sets of texts: the maximum mean discrepancy (Gretton et al. 2012) with the
 /// likeness as its kernel, that is, the distance between the two means. The p-value is the share of random divisions of
-/// all texts into two such sets that are at least as far apart; texts change places only with those behind the same
-/// prompt. None where a set has fewer than two texts.
+/// all texts into two such sets that are at least as far apart; texts change places only with those after the same
+/// prompt. None if a set has fewer than two texts.
 std::optional<LawDistance> DistanceOfLaws(std::span<const PromptedText> texts, std::span<const PromptedText> reference);
 
 }  // namespace punt

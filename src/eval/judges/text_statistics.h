@@ -11,11 +11,11 @@ namespace punt {
 
 std::vector<std::string> WordsOf(std::string_view text);
 
-/// Different n-grams of all texts together over all n-grams; 0 where there is none. Falls with the amount of text:
-/// compare sets of equal size.
+/// Different n-grams of all texts together divided by all n-grams; 0 if there are none. It falls with the amount of
+/// text: compare sets of equal size.
 double DistinctShare(std::span<const std::vector<std::string>> texts, int n);
 
-/// In nats, of the words of all texts together as a law; 0 where there is none. Grows with the amount of text.
+/// In nats, of the words of all texts together as a law; 0 if there are none. It grows with the amount of text.
 double WordEntropy(std::span<const std::vector<std::string>> texts);
 
 /// n-grams that occurred before in the same text, and all n-grams of it.

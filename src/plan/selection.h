@@ -35,8 +35,7 @@ std::size_t ScopeIndex(std::span<const Position> scope, Position position);
 /// The commits of a plan that another planner made, brought into the order of `proposals`, which a plan must have.
 void SortCommits(Plan& plan, std::span<const Proposal> proposals);
 
-/// For planners that drop commits of another's plan: drops remasks until they are fewer than commits, or a run might not
-/// end.
+/// For planners that drop commits of another's plan: drops remasks until they are fewer than commits, so that runs end.
 void KeepProgress(Plan& plan);
 
 /// How much one position attends to another.

@@ -1,4 +1,4 @@
-// The one table of scorers.
+// The table of scorers.
 #pragma once
 
 #include <span>

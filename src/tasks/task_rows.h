@@ -1,4 +1,4 @@
-// The rows of the task registry, one per file of its name. tasks.cc puts them in order.
+// The rows of the task registry, each in the file of its name. tasks.cc puts them in order.
 #pragma once
 
 #include "eval/task.h"

@@ -1,10 +1,10 @@
 // Scorer `humaneval`: the body of a Python function is to be completed; the item's own checks are run.
 //
-// Two readings of a response, since the numbers in circulation differ by which one was used:
-//   correct         what lm-evaluation-harness does: the response is a continuation of the prompt and ends where one of
-//                   five strings begins that can only stand behind the function. Nothing else is repaired.
-//   extracted_pass  the code is looked for: inside fences; a whole function, where the response has it, replaces the
-//                   prompt's from its `def` on (imports and helpers in front of it stay); else as above.
+// Two readings of a response, since published numbers differ by which one was used:
+//   correct         as in lm-evaluation-harness: the response is a continuation of the prompt and ends where one of
+//                   five strings begins that can only follow the function. Nothing else is repaired.
+//   extracted_pass  the code is looked for: inside fences; a whole function, if the response has one, replaces the
+//                   prompt's from its `def` on (imports and helpers before it stay); else as above.
 #include <fmt/format.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-// Between fork and exec only what is safe in a copy of a process with threads: everything else is prepared before.
+// Between fork and exec only calls that are safe in a copy of a process with threads: everything else is done before.
 #include "tasks/code/limited_process.h"
 
 #include <fcntl.h>
@@ -29,7 +29,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr unsigned kNobody = 65534;
 constexpr int kStartFailed = 127;
-constexpr int kFirstFree = 10;  // above all that a child's descriptors are moved to
+constexpr int kFirstFree = 10;  // above all numbers to which a child's descriptors are moved
 constexpr int kTickMilliseconds = 5;
 
 class Descriptor {
@@ -76,7 +76,7 @@ Pipe MakePipe() {
   return pipe;
 }
 
-/// A file in memory: nobody has to stand by and write, and a program that does not read it does no harm.
+/// A file in memory: nothing has to keep writing, and a program that does not read it does no harm.
 Descriptor FileOf(const std::string& text) {
   const int file = memfd_create("input", MFD_CLOEXEC);
   if (file < 0) Fail("make a file in memory");
@@ -129,7 +129,7 @@ struct ChildSetup {
   _exit(kStartFailed);
 }
 
-/// What comes out of a pipe, up to a number of bytes.
+/// Reads a pipe, up to a number of bytes.
 class Collector {
  public:
   Collector(Descriptor source, std::size_t limit) : source_(std::move(source)), limit_(limit) {}
@@ -138,7 +138,7 @@ class Collector {
   const std::string& text() const { return text_; }
   bool is_cut() const { return is_cut_; }
 
-  /// Takes what is there; returns in any case, however fast more arrives.
+  /// Takes what is there; always returns, however fast more arrives.
   void Collect() {
     std::array<char, 4096> buffer;
     for (int round = 0; round < 64 && source_.get() >= 0; ++round) {
@@ -209,7 +209,7 @@ ProcessResult RunLimited(const ProcessCommand& command) {
   Collector from_report(std::move(report.read_end), command.limits.output_bytes);
   const bool is_late = WatchChild(child, command.limits, from_output, from_report);
   kill(-child, SIGKILL);  // the session's first group: what the program has left behind in it
-  kill(child, SIGKILL);   // should it not have come to make a session
+  kill(child, SIGKILL);   // in case it has not made its session yet
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   from_output.Collect();

@@ -1,9 +1,9 @@
-// Scorer `mbpp`: a Python program is asked for in a sentence; three asserts are run behind it.
+// Scorer `mbpp`: a Python program is asked for in a sentence; three asserts are run after it.
 //
-//   correct         what lm-evaluation-harness does: the response up to "[DONE]" is the program.
-//   extracted_pass  the same behind "[BEGIN]", if there is one, and inside fences, if there are any.
+//   correct         as in lm-evaluation-harness: the response up to "[DONE]" is the program.
+//   extracted_pass  the same after "[BEGIN]", if there is one, and inside fences, if there are any.
 //
-// The set-up code of two items uses the classes that the program defines, so it stands between program and asserts.
+// The set-up code of two items uses the classes that the program defines, so it comes between program and asserts.
 #include <fmt/format.h>
 
 #include <array>
@@ -22,7 +22,7 @@ constexpr double kSeconds = 10;  // the reference solution of item 123 takes mor
 constexpr std::array<std::string_view, 1> kStops = {"[DONE]"};
 constexpr std::string_view kBegin = "[BEGIN]";
 
-/// The texts of a list, a line each; nothing for a missing one.
+/// The texts of a list, one per line; nothing for a missing list.
 std::string LinesMember(const nlohmann::ordered_json& object, const std::string& name) {
   std::string lines;
   const auto found = object.find(name);

@@ -9,14 +9,14 @@
 namespace punt {
 
 struct ProgramReadings {
-  std::string extracted;  // what was taken for the answer, for the record
-  std::string literal;    // program and checks, the response taken at its word: figure correct
-  std::string found;      // program and checks, code looked for in the response: figure extracted_pass
+  std::string extracted;  // what was taken as the answer, for the record
+  std::string literal;    // program and checks, the response taken literally: figure correct
+  std::string found;      // program and checks, with code found in the response: figure extracted_pass
 };
 
 PythonRunner::Options RunnerOptions(const ProgramOptions& options, double default_seconds);
 
-/// Readings that come to the same program run once.
+/// If both readings give the same program, it is run once.
 ScoreVerdict JudgeProgram(const PythonRunner& runner, const ProgramReadings& readings);
 
 }  // namespace punt

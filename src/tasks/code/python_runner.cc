@@ -1,7 +1,7 @@
-// A program is executed by a few lines of Python that come first (kDriver). They read a random token and the program
-// from standard input, put an empty input in its place, execute the program in a name space of its own, and write the
-// token with the verdict to a descriptor of its own. So neither what the program prints nor how it exits can be taken
-// for a verdict. The token is in a local variable of the driver: a program that goes looking through the interpreter's
+// A program is executed by a few lines of Python that run first (kDriver). They read a random token and the program
+// from standard input, replace the input by an empty one, execute the program in its own name space, and write the
+// token with the verdict to a separate descriptor. So neither what the program prints nor how it exits can be taken
+// for a verdict. The token is in a local variable of the driver: a program that searches the interpreter's
 // frames for it can cheat, as it could by comparing equal to everything.
 #include "tasks/code/python_runner.h"
 
@@ -20,8 +20,8 @@ namespace {
 
 constexpr const char* kPython = "/usr/bin/python3";
 
-// `names` is emptied before a MemoryError is reported: reporting takes memory. A copy of the process that the program
-// has made runs on behind the program as well, and has no say.
+// `names` is emptied before a MemoryError is reported: reporting takes memory. If the program forked, the copy also
+// continues after the program, but its verdict does not count.
 constexpr const char* kDriver = R"(
 import os, sys, traceback
 
@@ -65,7 +65,7 @@ std::string RandomToken() {
   return fmt::format("{:08x}{:08x}{:08x}{:08x}", device(), device(), device(), device());
 }
 
-/// The verdicts behind the token, one per line; whatever else was written there is not ours.
+/// The verdicts after the token, one per line; anything else was not written by the driver.
 std::vector<std::string> VerdictsOf(const std::string& report, const std::string& token) {
   std::vector<std::string> verdicts;
   for (std::string_view line : SplitLines(report)) {

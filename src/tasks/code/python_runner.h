@@ -1,4 +1,4 @@
-// Runs Python programs that end with their own checks, and says how that went.
+// Runs Python programs that end with their own checks, and reports the outcome.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// The walls. Whatever is not named here does not exist inside: no home folders, no /etc, no /proc, no network but a
-// loopback that is down. The process ends with its name space: nothing inside can outlive the program or reach out.
+// The walls. Whatever is not listed here does not exist inside: no home folders, no /etc, no /proc, no network but a
+// loopback that is down. The name space ends with the process: nothing inside can outlive the program or reach out.
 //
 // The number of processes is limited inside (`prlimit`): the limit counts all processes of a user per user name space,
 // and outside that user may have many. For root it would not count at all, which is why RunLimited has become nobody.
@@ -24,7 +24,7 @@ constexpr const char* kBubblewrap = "bwrap";
 constexpr const char* kPrlimit = "/usr/bin/prlimit";
 constexpr int kShellSignal = 128;  // bwrap's exit status for signal n is 128 + n
 
-/// In the folders of PATH; empty: in none.
+/// Looks in the folders of PATH; empty: not found.
 std::string FindBubblewrap() {
   const char* path = std::getenv("PATH");
   std::istringstream folders(path == nullptr ? "" : path);
@@ -39,7 +39,7 @@ void Append(std::vector<std::string>& arguments, std::initializer_list<std::stri
   arguments.insert(arguments.end(), more);
 }
 
-/// /bin, /lib and their like are links into /usr on most systems, folders on others.
+/// /bin, /lib and the like are links into /usr on most systems, folders on others.
 void AppendSystemFolders(std::vector<std::string>& arguments) {
   Append(arguments, {"--ro-bind", "/usr", "/usr"});
   for (const char* folder : {"/bin", "/sbin", "/lib", "/lib32", "/lib64"}) {

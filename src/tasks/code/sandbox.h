@@ -1,4 +1,4 @@
-// Where programs run that nobody has read: bubblewrap (`bwrap`) gives each its own user, processes, network, host name
+// Where unreviewed programs run: bubblewrap (`bwrap`) gives each its own user, processes, network, host name
 // and files, of which only the system's programs and libraries can be read and only a small /tmp written.
 #pragma once
 
@@ -10,7 +10,7 @@ namespace punt {
 
 enum class Confinement {
   kSandbox,     // limits and walls
-  kLimitsOnly,  // the program sees the machine as any other process of user nobody (or of the caller, who is not root)
+  kLimitsOnly,  // the program sees the machine like any process of user nobody (or of the caller, if not root)
 };
 
 /// Empty where programs can be sandboxed; else what is missing, in a few words. Tries it: a few milliseconds.

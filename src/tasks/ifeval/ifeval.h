@@ -22,7 +22,7 @@ struct IfevalPrompt {
 struct IfevalVerdict {
   /// By the response as it is.
   std::vector<bool> strict;
-  /// By it or one of seven variants: without the first line, the last line, both; each with all '*' removed.
+  /// By it or one of seven variants: without the first line, the last line or both, each also with all '*' removed.
   std::vector<bool> loose;
 };
 
@@ -53,12 +53,12 @@ struct IfevalPaths {
 /// Immutable; any number of threads.
 class IfevalData {
  public:
-  /// Throws Error naming the file, and the line where there is one, for what cannot be read or makes no sense.
+  /// Throws Error naming the file, and the line if there is one, for what cannot be read or makes no sense.
   explicit IfevalData(const IfevalPaths& paths);
 
   /// In the order of the file.
   std::span<const IfevalPrompt> prompts() const { return prompts_; }
-  /// Null when there is none of this key.
+  /// Null if there is none with this key.
   const IfevalPrompt* Find(std::int64_t key) const;
 
   /// A blank response follows nothing. Throws Error when `response` is not UTF-8.
@@ -74,7 +74,7 @@ class IfevalData {
 };
 
 /// Reads prompts, one JSON object per line with `key`, `prompt`, `instruction_id_list` and `kwargs`. Arguments without
-/// a value (null, 0, "", []) are as if they were not there; `file` is for messages of Error.
+/// a value (null, 0, "", []) count as missing; `file` is for error messages.
 std::vector<IfevalPrompt> ParseIfevalPrompts(std::string_view text, std::string_view file);
 
 }  // namespace punt

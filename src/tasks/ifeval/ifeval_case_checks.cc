@@ -8,7 +8,7 @@
 namespace punt::ifeval {
 namespace {
 
-/// A text whose language cannot be told counts as one in any language.
+/// A text whose language cannot be identified counts as being in any language.
 bool IsIn(const IfevalTools& tools, std::u32string_view text, std::string_view language) {
   return tools.languages.Detect(text).value_or(std::string(language)) == language;
 }

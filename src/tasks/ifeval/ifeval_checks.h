@@ -14,7 +14,7 @@ namespace punt {
 
 struct IfevalCheckRow;
 
-/// One instruction of a prompt. Which of the arguments it has, its kind says.
+/// One instruction of a prompt. Its kind says which of the arguments it has.
 struct IfevalInstruction {
   const IfevalCheckRow* check = nullptr;
   long number = 0;                    // a threshold or an exact count
@@ -23,7 +23,7 @@ struct IfevalInstruction {
   long paragraph = 0;                 // from 1
 };
 
-/// What checks need beside the text. Refers to its parts.
+/// What checks need besides the text. Refers to its parts.
 struct IfevalTools {
   const Punkt& punkt;
   const LanguageDetector& languages;

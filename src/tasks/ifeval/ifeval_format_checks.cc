@@ -12,9 +12,9 @@ bool Reaches(const IfevalInstruction& instruction, std::size_t count) {
   return static_cast<long>(count) >= instruction.number;
 }
 
-/// Lines that begin with `mark`, white space aside. White space may be blank lines, so that these belong to the item
-/// behind them. Where `alone` is true some character other than the mark follows it: should that be the end of the
-/// line, the item goes on with the next line.
+/// Lines that begin with `mark`, after white space. The white space may include blank lines, which then belong to the
+/// item after them. If `alone` is true the mark is followed by another character: if that is the end of the
+/// line, the item continues on the next line.
 std::size_t CountItems(std::u32string_view text, char32_t mark, bool alone) {
   std::size_t count = 0;
   for (std::size_t line = 0; line < text.size();) {

@@ -1,5 +1,5 @@
-// Scorer `ifeval`: instructions whose following a program can check (ifeval.h). The four figures of the benchmark; what
-// the paper plots is inst_level_loose.
+// Scorer `ifeval`: instructions that a program can check (ifeval.h). It gives the four figures of the benchmark; the
+// paper plots inst_level_loose.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

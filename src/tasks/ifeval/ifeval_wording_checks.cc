@@ -6,7 +6,7 @@
 namespace punt::ifeval {
 namespace {
 
-/// Whether `parts` occur one behind the other, with at most one white space between two of them.
+/// Whether `parts` occur one after another, with at most one white space between two of them.
 bool Occurs(std::u32string_view text, std::initializer_list<std::u32string_view> parts) {
   for (std::size_t begin = 0; begin < text.size(); ++begin) {
     std::u32string_view rest = text.substr(begin);
@@ -55,7 +55,7 @@ bool RepeatPrompt(const IfevalInstruction& instruction, std::u32string_view text
   return Lower(Strip(text)).starts_with(Lower(Strip(instruction.texts[0])));
 }
 
-// Two that differ, ****** between them, perhaps also before and behind.
+// Two that differ, with ****** between them, perhaps also before and after.
 bool TwoResponses(const IfevalInstruction&, std::u32string_view text, const IfevalTools&) {
   std::vector<std::u32string_view> responses = SplitAt(text, U"******");
   if (IsBlank(responses.back())) responses.pop_back();

@@ -1,4 +1,4 @@
-// Which language a text is in, by the character n-grams of profiles counted elsewhere.
+// Identifies the language of a text from the character n-grams of given profiles.
 #pragma once
 
 #include <cstdint>

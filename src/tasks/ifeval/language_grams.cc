@@ -1,11 +1,11 @@
 // From a text to the n-grams that the profiles count. The profiles were counted on text cleaned in a certain way, and
-// looking up means cleaning in the same way: addresses go away, Latin letters go away where another script has more
+// lookups must clean in the same way: addresses are removed, Latin letters are removed if another script has more
 // than twice as many, and characters that say little are merged (marks and digits become spaces, all Hiragana one
 // character, all Hangul another, Vietnamese letters one more). N-grams do not cross spaces but may begin or end with
-// one. Inside a word in capitals, where profiles of running text know little, there are none.
+// one. Inside a word in capitals, about which profiles of running text know little, there are none.
 //
 // Profiles also merge some classes of Chinese characters; that table is not here. Texts with those characters lose
-// n-grams by it, which blurs traditional against simplified Chinese.
+// n-grams, which blurs the difference between traditional and simplified Chinese.
 #include <algorithm>
 
 #include "tasks/ifeval/language_detector.h"

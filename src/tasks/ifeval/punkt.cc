@@ -1,16 +1,17 @@
 // Where sentences end. A period, question or exclamation mark is a candidate when closing punctuation or white space
 // and another word follow it. The word around the candidate and what follows are split into tokens and marked twice:
-//   alone       a mark is a break; a word with a period is an abbreviation where its type is known as one, else a
-//   break; in context  the next word corrects that. A known collocation binds the two words. Behind an abbreviation or
-//   an
-//               ellipsis a next word that looks like the beginning of a sentence (upper case now, seen in lower case,
-//               never upper case inside a sentence; or a frequent starter) makes a break. Behind an initial or a number
-//               a next word that does not look so unmakes it.
+//
+//   alone        a mark is a break; a word with a period is an abbreviation if its type is known as one, else a break
+//   in context   the next word corrects that. A known collocation binds the two words. After an abbreviation or an
+//                ellipsis, a next word that looks like the beginning of a sentence (upper case now, seen in lower case,
+//                never upper case inside a sentence; or a frequent starter) makes a break. After an initial or a
+//                number, a next word that does not look like one removes it.
+//
 // A candidate is a boundary when any token of its context but the last is a break. Of several candidates in one word
-// ("what?!") the last decides for all. Closing quotes and brackets behind a boundary go to the sentence they close.
+// ("what?!") the last decides for all. Closing quotes and brackets after a boundary go to the sentence they close.
 //
 // The parameters and these rules are those of the widely used implementation in NLTK (3.8), so that counts of
-// sentences compare; down to its reading of the word before a candidate, for which only ASCII white space separates.
+// sentences agree, down to its reading of the word before a candidate, for which only ASCII white space separates.
 // Time is linear in the text. Tested by punkt_test.cc and, where the data is there, by ifeval_vectors_test.cc.
 #include "tasks/ifeval/punkt.h"
 
@@ -44,8 +45,8 @@ struct Slice {
   std::size_t end;
 };
 
-/// Characters of closing punctuation, with the white space behind it, that begin `text` and belong to the sentence
-/// before; 0 where a word follows at once.
+/// The number of characters of closing punctuation, with the white space after it, that begin `text` and belong to the
+/// sentence before; 0 if a word follows at once.
 std::size_t ClosingSize(std::u32string_view text) {
   std::size_t end = 0;
   while (end < text.size() && IsOneOf(kClosesSentence, text[end])) {
@@ -81,7 +82,7 @@ struct Punkt::Token {
   bool may_stay_open = false;  // an abbreviation or an ellipsis
 };
 
-/// text[word, end) is a word up to and with an end mark, text[end, behind) what the decision looks at behind it.
+/// text[word, end) is a word up to and including an end mark, text[end, behind) what the decision considers after it.
 struct Punkt::Candidate {
   std::size_t word;
   std::size_t end;
@@ -165,7 +166,7 @@ std::vector<std::u32string_view> Punkt::Sentences(std::u32string_view text) cons
     std::size_t behind = next + 1;
     while (at_space && behind < text.size() && !IsSpace(text[behind])) ++behind;
 
-    // The word begins behind the last white space since the previous mark, or where the word of that mark began.
+    // The word begins after the last white space since the previous mark, or where the word of that mark began.
     std::size_t word = at;
     while (word > last.end - 1 && !IsAsciiSpace(text[word - 1])) --word;
     if (word <= last.end) word = last.word;

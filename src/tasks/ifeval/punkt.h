@@ -1,5 +1,5 @@
 // Sentences of a text by Punkt (Kiss & Strunk 2006, "Unsupervised Multilingual Sentence Boundary Detection"), with
-// parameters learnt elsewhere.
+// given parameters.
 #pragma once
 
 #include <string>
@@ -39,8 +39,8 @@ class Punkt {
  public:
   explicit Punkt(PunktParameters parameters) : parameters_(std::move(parameters)) {}
 
-  /// The sentences in order, none of them empty: parts of `text`, which has to live as long. White space between
-  /// sentences belongs to none.
+  /// The sentences in order, none of them empty: parts of `text`, which must live as long. White space between
+  /// sentences belongs to neither.
   std::vector<std::u32string_view> Sentences(std::u32string_view text) const;
 
  private:

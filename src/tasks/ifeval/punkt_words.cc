@@ -30,7 +30,7 @@ std::size_t LongMark(std::u32string_view text, std::size_t at) {
   return dots >= 3 ? 2 * dots - 1 : 0;
 }
 
-/// Whether what stands at `at` ends a word, a comma aside.
+/// Whether the character at `at`, unless it is a comma, ends a word.
 bool EndsWord(std::u32string_view text, std::size_t at) {
   return at >= text.size() || IsSpace(text[at]) || kNeverInside.find(text[at]) != text.npos || LongMark(text, at) > 0;
 }

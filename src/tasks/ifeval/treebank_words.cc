@@ -1,8 +1,8 @@
-// The Treebank's tokens, found as its own script finds them: the text is rewritten rule by rule so that white space
-// stands around every token, then split there. The order of the rules is part of the convention (quotes that open,
-// punctuation, brackets, dashes, quotes that close, clitics, contractions), and the list is the one of NLTK 3.8's word
-// tokenizer, so that counts compare. A rule looks at one place and says how many characters it takes and what stands
-// for them; it goes over the text from the left, and what was taken is not looked at again. Linear for each rule.
+// The Treebank's tokens, found as its own script finds them: the text is rewritten rule by rule so that there is white
+// space around every token, then split there. The order of the rules is part of the convention (opening quotes,
+// punctuation, brackets, dashes, closing quotes, clitics, contractions), and the list is that of NLTK 3.8's word
+// tokenizer, so that counts agree. A rule looks at one place and says how many characters it takes and what replaces
+// them; it goes over the text from the left, and what was taken is not examined again. Each rule takes linear time.
 #include "tasks/ifeval/treebank_words.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using View = std::u32string_view;
 
 bool IsOneOf(View set, char32_t code) { return set.find(code) != set.npos; }
 
-/// `rule(text, at, out)` appends what stands for the characters at `at` and returns their number; 0: no match there.
+/// `rule(text, at, out)` appends what replaces the characters at `at` and returns their number; 0: no match there.
 template <typename Rule>
 void Rewrite(Text& text, Rule rule) {
   Text out;
@@ -76,7 +76,7 @@ void OpeningQuotes(Text& text) {
     out += U" `` ";
     return 1 + quote;
   });
-  // An apostrophe before a single letter that is no clitic.
+  // An apostrophe before a single letter that is not a clitic.
   Rewrite(text, [](View all, std::size_t at, Text& out) -> std::size_t {
     if (all[at] != '\'' || at + 1 == all.size() || !IsWordCharacter(all[at + 1])) return 0;
     if (!IsWordBoundary(all, at + 2) || IsOneOf(U"mtsdn", FoldCase(all[at + 1]))) return 0;
@@ -86,8 +86,8 @@ void OpeningQuotes(Text& text) {
   });
 }
 
-/// Cuts off the period that ends the text, behind which only `closing` and then white space stand. `gap` goes between
-/// it and them.
+/// Separates the period that ends the text, after which there is only `closing` and then white space. `gap` goes
+/// between it and them.
 void FinalPeriod(Text& text, View closing, View gap) {
   const std::size_t period = text.rfind('.');
   if (period == text.npos || period == 0 || text[period - 1] == '.') return;

@@ -9,7 +9,7 @@ namespace punt {
 
 class Punkt;
 
-/// The tokens of one sentence. Marks stand alone, clitics are cut off ("do" "n't", "it" "'s"), hyphened words stay
+/// The tokens of one sentence. Marks stand alone, clitics are cut off ("do" "n't", "it" "'s"), hyphenated words stay
 /// whole; double quotes become `` and ''.
 std::vector<std::u32string> TreebankWords(std::u32string_view sentence);
 

@@ -1,5 +1,5 @@
-// Letters, case and white space of Unicode text as Python's str and re see them: what instruction checks of other
-// harnesses are written against. Texts are code points (text/utf8.h turns UTF-8 into them and back).
+// Letters, case and white space of Unicode text as Python's str and re define them, because other harnesses'
+// instruction checks use these. Texts are code points (text/utf8.h turns UTF-8 into them and back).
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace punt {
 
-/// White space as str.isspace and `\s` have it: separators, the ASCII controls 9-13 and 28-31, U+0085.
+/// White space as for str.isspace and `\s`: separators, the ASCII controls 9-13 and 28-31, U+0085.
 bool IsSpace(char32_t code);
 /// `\w`: letters and numbers of any script, and '_'. Combining marks are not among them, so that a word of a script
 /// that writes vowels as marks is several runs.
@@ -45,7 +45,7 @@ std::size_t CountWordRuns(std::u32string_view text);
 /// Whether a word begins or ends between text[at - 1] and text[at]; `at` may be 0 and text.size().
 bool IsWordBoundary(std::u32string_view text, std::size_t at);
 
-/// Where `word` occurs first at or behind `from`, ignoring case; npos where it does not.
+/// Where `word` first occurs at or after `from`, ignoring case; npos if it does not.
 std::size_t FindIgnoringCase(std::u32string_view text, std::u32string_view word, std::size_t from = 0);
 
 }  // namespace punt

@@ -1,9 +1,9 @@
-// Task `infill`: parts of a text are masked and told from what stands around them. Which parts, the seed and the item's
-// number say: `holes` times `span` tokens from anywhere but the very ends, or the middle that the data names.
+// Task `infill`: parts of a text are masked and predicted from the text around them. The seed and the item's number
+// decide which parts: `holes` times `span` tokens from anywhere but the very ends, or the middle that the data names.
 //
-// What was there is one answer among many, so exact matches are few and say little where they are rare; beside them
-// stand the share of equal tokens and how likely a judge finds the whole text, next to the same for the original; and
-// how likely the model itself finds what was filled in, token by token, which a planner cannot better by being bold.
+// The original is one answer among many, so exact matches are few and say little where they are rare; further figures
+// are the share of equal tokens, how likely a judge finds the whole text, compared with the original, and how likely
+// the model itself finds what was filled in, token by token, which a planner cannot improve by being bold.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -155,7 +155,7 @@ class InfillTask : public Task {
     return canvas.subspan(before, canvas.size() - before - model_.tokenizer->Suffix().size());
   }
 
-  /// Planners often agree: what one has filled in is read once.
+  /// Planners often agree: the same filling is evaluated once.
   double OwnNll(std::size_t index, std::span<const Token> canvas, const std::vector<Token>& filled) {
     const auto [known, is_new] = own_nll_.try_emplace({index, filled});
     if (is_new) known->second = OneByOneNll(*session_, canvas, filled);
@@ -197,7 +197,7 @@ class InfillTask : public Task {
 
   Passage WithMiddle(const InfillText& entry) const {
     Passage passage{.text = Encode(entry, entry.before, {.before_hole = true}), .holes = {}};
-    // The space before the middle is the middle's.
+    // The space before the middle belongs to the middle.
     const std::string text = (entry.before.ends_with(' ') ? " " : "") + entry.middle;
     const std::vector<Token> middle = Encode(entry, text, {.behind_hole = !passage.text.empty()});
     const std::vector<Token> after = Encode(entry, entry.after, {.behind_hole = true});

@@ -1,4 +1,4 @@
-// Texts with a part that is to be guessed from what stands around it.
+// Texts with a part that is to be guessed from the text around it.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct InfillText {
 };
 
 /// JSON (lines or an array) with prefix, middle and suffix, or text; or plain text: stories between lines or marks
-/// <|endoftext|>, or, where there are none, between blank lines. Throws Error naming the place, and without a text.
+/// <|endoftext|>, or, if there are none, between blank lines. Throws Error naming the place, and when there is no text.
 std::vector<InfillText> ParseInfillTexts(std::string_view text);
 
 }  // namespace punt

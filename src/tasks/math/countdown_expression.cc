@@ -5,12 +5,12 @@
 //                          factor  = (+|-) factor | whole number | "(" sum ")"
 //
 // evaluated exactly, in fractions: 7 / 2 * 4 is 14, and nothing is rounded on the way. Powers, decimals, calls and
-// numbers side by side are no expressions. The parser is the only thing that sees a response's text: nothing is ever
+// numbers side by side are not expressions. Only the parser sees a response's text: nothing is ever
 // executed. Nesting is limited, so that a text of a million parentheses is refused and does not exhaust the stack.
 //
 // Where it is looked for: between the last <answer> and </answer>; else in the last \boxed{}; else in the last line
 // that holds an expression with an operator. LaTeX and typographic operators (\times, \cdot, \div, \frac{a}{b},
-// x-shaped signs) are rewritten first. Of an equation the first side with an operator counts; what it says the value is
+// x-shaped signs) are rewritten first. Of an equation the first side with an operator counts; the value that it claims
 // does not matter, since the value is computed here.
 //
 // Tested by countdown_scorer_test.cc: values against a second evaluator, and puzzles solved by brute force.

@@ -1,4 +1,4 @@
-// GSM8K's answers are whole numbers, written at the end of a worked solution behind "#### ". Two ways to find a
+// GSM8K's answers are whole numbers, written at the end of a worked solution after "#### ". Two ways to find a
 // model's:
 //
 //   flexible-extract  the last match of (-?[$0-9.,]{2,})|(-?[0-9]+): runs of at least two digits, dots, commas and

@@ -9,7 +9,7 @@ namespace punt {
 /// The last number-like run of the text, or kNoAnswer.
 std::string FlexibleExtract(std::string_view text);
 
-/// The number behind the first "#### " that has one, or kNoAnswer.
+/// The number after the first "#### " that has one, or kNoAnswer.
 std::string StrictMatch(std::string_view text);
 
 /// What is compared: answers and references are equal when this is.

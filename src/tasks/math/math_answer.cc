@@ -2,11 +2,11 @@
 //
 //   Minerva    between "Final Answer: The final answer is" and ". I hope it is correct.", the phrase that the four
 //              examples of that protocol end with, in one line; dots stand for any character. "I hope it is correct."
-//              is appended first, without a space: a response that stops behind "is $5$. " has an answer, one that
-//              stops behind "is $5$." has none. The first phrase that is complete counts.
+//              is appended first, without a space: a response that stops after "is $5$. " has an answer, one that
+//              stops after "is $5$." has none. The first phrase that is complete counts.
 //   Hendrycks  between the first and the last dollar sign; all of the response when there are fewer than two.
 //   lenient    for models that were shown no format, in this order: Minerva's phrase; the last \boxed{}; between
-//              <answer> and </answer>; behind the last "answer is", up to the end of its line without the sentence's
+//              <answer> and </answer>; after the last "answer is", up to the end of its line without the sentence's
 //              dot.
 //
 // Tested by math_scorer_test.cc.

@@ -16,7 +16,7 @@ std::string HendrycksAnswer(std::string_view response);
 /// Lenient: the first of several marks that there is; nothing when there is none.
 std::optional<std::string> LenientMathAnswer(std::string_view response);
 
-/// The reference answer of a worked solution: behind its last "The answer is:", else in its last \boxed{}.
+/// The reference answer of a worked solution: after its last "The answer is:", else in its last \boxed{}.
 std::optional<std::string> ReferenceAnswer(std::string_view solution);
 
 }  // namespace punt

@@ -11,7 +11,7 @@
 //   matrix      pmatrix, bmatrix or vmatrix of the same shape, cell by cell  1/3 = \frac13 within
 //
 // (The first two are as blunt as they were published: they drop units, so 5 cm equals 5 km.) A number with a percent
-// sign is none; units are dropped as by Hendrycks. A mixed number is read as MATH writes it, a sum and not a product,
+// sign does not count as a number; units are dropped as by Hendrycks. A mixed number is read as MATH writes it, a sum,
 // and only with a proper fraction. Lists without brackets keep their order: whether "1,-2" may be "-2,1" depends on the
 // question. Sums and products in another order, roots and powers in another form, and anything with letters are equal
 // only when the strings are.
@@ -35,7 +35,7 @@ constexpr int kDeepest = 8;
 
 std::string_view RuleAt(std::string_view a, std::string_view b, int depth);
 
-/// One spelling for what has several and means nothing: spaces, \left, \right, \!, dollar signs, \dfrac.
+/// Normalises spellings that mean the same: spaces, \left, \right, \!, dollar signs, \dfrac.
 std::string PlainSpelling(std::string_view text) {
   std::string plain(text);
   for (std::string_view ornament :
@@ -69,8 +69,8 @@ bool AllEqual(const std::vector<std::string>& a, const std::vector<std::string>&
   });
 }
 
-/// Every part of `a` has one of its own in `b`. Equality within the rules is close enough to transitive for taking the
-/// first that fits.
+/// Whether every part of `a` has a partner in `b`. Equality by the rules is close enough to transitive for taking the
+/// first partner that fits.
 bool EqualInAnyOrder(const std::vector<std::string>& a, std::vector<std::string> b, int depth) {
   if (a.size() != b.size()) return false;
   for (const std::string& part : a) {
@@ -132,7 +132,7 @@ bool EqualUnions(const std::string& a, const std::string& b, int depth) {
   return left.size() > 1 && EqualInAnyOrder(left, right, depth);
 }
 
-/// Rows of cells; empty for what is no matrix.
+/// Rows of cells; empty for anything that is not a matrix.
 std::vector<std::vector<std::string>> AsMatrix(std::string_view text, std::string_view kind) {
   const std::string open = "\\begin{" + std::string(kind) + "}";
   const std::string close = "\\end{" + std::string(kind) + "}";
@@ -172,7 +172,7 @@ std::string_view RuleAt(std::string_view a, std::string_view b, int depth) {
   return "";
 }
 
-/// Commas between groups of three digits are dropped; any other comma is none of a number's.
+/// Commas between groups of three digits are dropped; any other comma is not part of a number.
 std::optional<std::string> WithoutThousands(std::string_view text) {
   if (text.find(',') == std::string_view::npos) return std::string(text);
   const std::string_view whole = text.substr(0, text.find('.'));

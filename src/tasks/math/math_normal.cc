@@ -1,6 +1,6 @@
 // LaTeX has many spellings for one answer. Two published normalisations, each a list of rewrites in a fixed order; the
-// lists are theirs, blunt as they are ("sue" is a name in one problem), because verdicts are only comparable when
-// everybody does the same.
+// lists are theirs, blunt as they are ("sue" is a name in one problem), because verdicts can only be compared if all
+// harnesses do the same.
 //
 //   Lewkowycz  keeps what follows the last '='; drops articles, spaces, units and ornaments; keeps the first formula
 //              of a line that has one; unwraps \text, \textbf, \overline and \boxed; completes \frac12 and \sqrt3;

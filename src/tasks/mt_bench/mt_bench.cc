@@ -32,7 +32,7 @@ std::string QuestionIdOf(const Json& record) {
   return id;
 }
 
-/// Calls `read` with every record; its errors get the record's place in front.
+/// Calls `read` with every record; its errors are prefixed with the record's place.
 template <typename Read>
 void ForEachRecord(std::string_view text, const Read& read) {
   for (const JsonRecord& record : ParseJsonRecords(text)) {
@@ -49,7 +49,7 @@ bool NeedsReference(const std::string& category) {
   return kCategories.contains(category);
 }
 
-/// In one pass, so that nothing is replaced inside of what was put in. Doubled braces are single ones.
+/// In one pass, so that nothing is replaced inside inserted text. Doubled braces stand for single ones.
 std::string FillIn(std::string_view pattern, const std::map<std::string_view, std::string_view>& values) {
   std::string text;
   for (std::size_t at = 0; at < pattern.size();) {

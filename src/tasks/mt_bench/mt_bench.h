@@ -1,5 +1,5 @@
-// MT-Bench: answers to two-turn questions, rated from 1 to 10 by a judge that is a language model itself. Here is what
-// comes before the judge (what it is asked) and after it (its ratings, summed up); the judge runs elsewhere.
+// MT-Bench: answers to two-turn questions, rated from 1 to 10 by a judge that is itself a language model. This file has
+// what comes before the judge (the requests) and after it (the summary of its ratings); the judge runs elsewhere.
 //
 // Files are FastChat's: questions, model answers, reference answers, judge prompts and judgments, all JSON lines.
 #pragma once
@@ -85,7 +85,7 @@ Judgments ParseJudgments(std::string_view text, const std::string& model);
 std::string JudgmentLine(const JudgeRequest& request, const Judgment& judgment, const std::string& model,
                          std::string_view judge);
 
-/// Means over ratings; intervals take the questions, not the ratings, for independent.
+/// Means over ratings; intervals treat questions, not ratings, as independent.
 struct MtBenchSummary {
   std::size_t ratings = 0;
   std::size_t unrated = 0;  // judged, but without a rating: not counted

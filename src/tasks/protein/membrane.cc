@@ -1,5 +1,6 @@
-// Task `membrane`: proteins from nothing. Everything between what the tokenizer puts before and behind a sequence is
-// masked, lengths are drawn evenly, and only the 20 standard amino acids may be generated. A protein is judged
+// Task `membrane`: proteins from a fully masked canvas. Everything between what the tokenizer puts before and after a
+// sequence is masked, lengths are drawn uniformly, and only the 20 standard amino acids may be generated. A protein is
+// judged
 //
 //   by the model itself: the pseudo-perplexity exp(-1/n sum_i ln p(x_i | all other residues)), one residue masked at a
 //     time. It costs n passes, which are not counted as NFE;

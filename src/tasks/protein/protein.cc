@@ -1,8 +1,8 @@
-// Task `protein`: as `membrane`, for proteins of any kind. The data (FASTA) is what is known of that kind: besides the
-// bound on its sequences, generated proteins are set against it as `punt score protein` does (protein_judge.h):
-// composition, lengths, the nearest known one. Without data, what a set shows by itself is left. With a reference, a
-// run one by one at temperature 1, the law of the sequences is set against its (law_reference.h): a planner that writes
-// the same few sequences again and again is found out, however likely each of them is.
+// Task `protein`: as `membrane`, for proteins of any kind. The data (FASTA) are known proteins of that kind: besides
+// the bound on its sequences, generated proteins are compared with it as in `punt score protein` (protein_judge.h):
+// composition, lengths, the nearest known one. Without data only figures of the set itself remain. With a reference, a
+// run one token at a time at temperature 1, the law of the sequences is compared with its law (law_reference.h), which
+// detects a planner that writes the same few sequences again and again, however likely each of them is.
 #include <fmt/format.h>
 
 #include "eval/judges/text_statistics.h"

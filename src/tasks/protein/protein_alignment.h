@@ -1,4 +1,4 @@
-// How alike two proteins are.
+// The similarity of two proteins.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ struct Alignment {
   bool operator==(const Alignment&) const = default;
 };
 
-/// The best alignment of two whole sequences whose gaps at either end cost nothing. Of equally good ones, the one with
-/// most identical pairs. Time |a| |b|, memory |b|.
+/// The best alignment of two whole sequences, in which gaps at either end cost nothing. Of equally good ones, the one
+/// with the most identical pairs. Time |a| |b|, memory |b|.
 Alignment Align(const ResidueCodes& a, const ResidueCodes& b);
 
 }  // namespace punt

@@ -12,7 +12,7 @@ namespace punt {
 namespace {
 
 constexpr ValueRange kPlddt = {.low = 0, .high = 100};
-constexpr double kConfident = 70;  // a pLDDT from which a backbone is held to be well predicted
+constexpr double kConfident = 70;  // the pLDDT from which a backbone is considered well predicted
 
 using Columns = std::map<std::string, std::vector<double>>;
 

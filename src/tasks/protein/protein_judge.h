@@ -1,4 +1,4 @@
-// Figures of a set of proteins, whoever made them: each protein's, kept in its record, and those of the whole set.
+// Figures of a set of proteins of any origin: each protein's, kept in its record, and those of the whole set.
 #pragma once
 
 #include <span>
@@ -19,8 +19,8 @@ struct ProteinVerdict {
 /// and in_reference.
 ProteinVerdict JudgeProtein(std::string_view sequence, ProteinReference* reference);
 
-/// Of records whose responses are sequences and whose verdicts hold the above, and pseudo_nll or plddt where there are
-/// such. Means weigh proteins alike, pseudo_perplexity residues.
+/// For records whose responses are sequences and whose verdicts hold the above, and pseudo_nll or plddt if there are
+/// any. Means weigh all proteins equally, pseudo_perplexity all residues.
 std::vector<Figure> ProteinFigures(std::span<const EvalRecord> records, const ProteinReference* reference);
 
 }  // namespace punt

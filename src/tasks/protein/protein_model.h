@@ -1,4 +1,4 @@
-// A masked language model as one of proteins: a token per amino acid, and how likely it finds a sequence.
+// A masked language model used as a protein model: a token per amino acid, and how likely it finds a sequence.
 #pragma once
 
 #include <span>
@@ -23,7 +23,7 @@ class ProteinModel {
   /// The longest protein it takes, in residues.
   int room() const;
 
-  /// Tokens of residues, masks among them, between what the tokenizer puts around a sequence; and back.
+  /// Tokens of residues, which may be masks, between what the tokenizer puts around a sequence; and back.
   std::vector<Token> Wrap(std::span<const Token> residues) const;
   std::span<const Token> Unwrap(std::span<const Token> canvas) const;
 
@@ -33,7 +33,7 @@ class ProteinModel {
   /// Positions of a canvas that hold residues.
   std::vector<Position> ResiduePositions(std::span<const Token> canvas) const;
 
-  /// A canvas of which some residues are to be told from the others.
+  /// A canvas in which some residues are to be predicted from the others.
   MaskedQuestion Mask(std::span<const Token> canvas, std::span<const Position> positions) const;
 
   /// sum_i -ln p(x_i | all other residues): a pass per residue.

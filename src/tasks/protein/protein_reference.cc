@@ -2,8 +2,8 @@
 // neighbouring diagonals, for gaps between them are rare; unrelated ones share as many words, but anywhere. So a known
 // protein is ranked by the words it shares within the best band of 32 diagonals, and the first kCandidates are aligned.
 //
-// One look at every residue of the known ones per protein: a table says where the asked protein has the word that
-// begins there. Linear in their total length, without an index of them in memory.
+// Each residue of the known proteins is examined once per judged protein: a table says where the judged protein has the
+// word that begins there. Linear in their total length, without an index of them in memory.
 #include "tasks/protein/protein_reference.h"
 
 #include <algorithm>

@@ -17,14 +17,14 @@ namespace punt {
 /// The most similar known protein.
 struct NearestProtein {
   std::string name;
-  double identity = 0;   // identical residues of the best alignment over the residues of the protein asked for
+  double identity = 0;   // identical residues of the best alignment divided by the residues of the judged protein
   bool is_copy = false;  // the same sequence
 };
 
 /// Used by one thread at a time; the number of threads never changes a result.
 class ProteinReference {
  public:
-  /// Aligned at most, per protein asked for: with so many known ones or fewer, the nearest is exact.
+  /// The most that are aligned per judged protein: with at most this many known ones, the nearest is exact.
   static constexpr std::size_t kCandidates = 256;
 
   /// Throws Error without records.
@@ -38,7 +38,7 @@ class ProteinReference {
   /// With one residue of each kind added, so that no share is zero.
   const Composition& composition() const { return composition_; }
 
-  /// Of equally similar ones, the first.
+  /// Among equally similar ones, the first.
   NearestProtein Nearest(std::string_view sequence);
 
  private:

@@ -32,7 +32,7 @@ void RequireResidues(const FastaRecord& record) {
   BadInput("record '{}': residue {} is {}, none of the 20 amino acids", record.name, other + 1, record.sequence[other]);
 }
 
-/// A masked model that tells how likely proteins are.
+/// A masked model that says how likely proteins are.
 class Judge {
  public:
   Judge(const Model& model, std::span<const FastaRecord> proteins, int threads)

@@ -1,4 +1,4 @@
-// Judging given proteins, with or without a model: records as they come, kept and resumed like those of an evaluation.
+// Judging given proteins, with or without a model; records are kept and resumed like those of an evaluation.
 #pragma once
 
 #include <atomic>
@@ -15,8 +15,8 @@
 
 namespace punt {
 
-/// FASTA, or JSON lines of responses (score.h) named by their ids. Upper case, 20 letters, names that differ. Throws
-/// Error naming the file, and the record.
+/// FASTA, or JSON lines of responses (score.h) named by their ids; turned into upper case. Throws Error naming the file
+/// and the record on other than the 20 letters and on repeated names.
 std::vector<FastaRecord> ReadGivenProteins(const std::string& path);
 
 struct ProteinScoring {
@@ -31,7 +31,7 @@ struct ProteinScoring {
 };
 
 /// The records of all proteins in order (response: the sequence, reference: the nearest known protein's name); fewer
-/// after a cancellation. Those in the log are taken from there. Throws Error naming a protein that the judge does not
+/// after a cancellation. Those in the log are taken from there. Throws Error naming a protein that the judge cannot
 /// take, before any is judged.
 std::vector<EvalRecord> ScoreProteins(const ProteinScoring& scoring);
 

@@ -1,4 +1,4 @@
-// Figures of protein sequences, written in the 20 standard letters; other letters count as neither this nor that.
+// Figures of protein sequences in the 20 standard letters; other letters count towards none of them.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ inline constexpr std::string_view kAminoAcids = "ACDEFGHIKLMNPQRSTVWY";
 double Hydropathy(char residue);
 
 /// The share of residues that lie in a window of 19 residues whose mean hydropathy is at least 1.6, which is how Kyte
-/// and Doolittle tell segments that span a membrane. 0 for sequences shorter than a window.
+/// and Doolittle identify segments that span a membrane. 0 for sequences shorter than a window.
 double TransmembraneShare(std::string_view sequence);
 
 /// The length of the longest run of one residue.
@@ -41,8 +41,8 @@ double CompositionDivergence(const Composition& composition, const Composition& 
 /// The Jensen-Shannon divergence in nats: 0 for equal compositions, ln 2 for those without a common residue.
 double CompositionDistance(const Composition& a, const Composition& b);
 
-/// The two-sample statistic of Kolmogorov and Smirnov: the largest difference between the two shares of values up to
-/// anywhere. Neither is empty.
+/// The two-sample statistic of Kolmogorov and Smirnov: the largest difference between the two cumulative distributions.
+/// Neither sample is empty.
 double LargestShareDifference(std::vector<double> a, std::vector<double> b);
 
 }  // namespace punt

@@ -11,7 +11,7 @@
 
 namespace punt {
 
-/// A residue per alpha carbon of the first model; 'X' for what is none of the 20 amino acids.
+/// A residue per alpha carbon of the first model; 'X' for anything but the 20 amino acids.
 struct PredictedStructure {
   std::string sequence;
   std::vector<double> plddt;  // as the file has it, one per residue
@@ -25,7 +25,7 @@ PredictedStructure ParsePdb(std::string_view text);
 /// whatever their order. Throws Error likewise, and naming a missing column.
 PredictedStructure ParseMmcif(std::string_view text);
 
-/// What a folder of structures says of given proteins.
+/// What a folder of structures says about given proteins.
 struct StructureScores {
   std::vector<std::optional<double>> mean_plddt;  // from 0 to 100, one per protein; none: there is no file
   std::vector<std::string> notes;
@@ -33,8 +33,8 @@ struct StructureScores {
 };
 
 /// Files NAME.pdb, .ent, .cif or .mmcif belong to the protein of that name, in which anything but letters, digits, '.'
-/// and '-' may be written '_'. A file with nothing above 1 is on the scale from 0 to 1. Throws Error naming a file that
-/// cannot be read, whose residues are not the protein's, or that is on another scale than the rest.
+/// and '-' may be written '_'. A file with nothing above 1 uses the scale from 0 to 1. Throws Error naming a file that
+/// cannot be read, whose residues are not the protein's, or that uses another scale than the rest.
 StructureScores ScoreStructures(const std::string& folder, std::span<const FastaRecord> proteins);
 
 }  // namespace punt

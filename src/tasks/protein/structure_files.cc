@@ -37,7 +37,7 @@ double Number(std::string_view text, std::size_t line) {
   return value;
 }
 
-/// Residues as they come, each once.
+/// Collects residues in order, each once.
 class Residues {
  public:
   void Add(std::string place, std::string_view residue, double plddt) {

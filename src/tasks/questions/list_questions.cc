@@ -34,7 +34,7 @@ auto Pick(const Words& words, RandomStream& random) {
   return words[static_cast<std::size_t>(random.Below(words.size()))];
 }
 
-/// A name that is no word: it has to be copied letter by letter.
+/// A name that is not a word: it must be copied letter by letter.
 std::string SpelledName(RandomStream& random) {
   std::string name(1, Pick(std::string_view("ABCDEFGHIJKLMNOPRSTVWZ"), random));
   for (std::uint64_t left = 2 + random.Below(3); left > 0; --left) {
@@ -134,7 +134,7 @@ std::string ListPrompt(std::string_view kind, const ListTask& task) {
 Question MakeListQuestion(std::string_view kind, int people, RandomStream& random) {
   const auto count = static_cast<std::size_t>(people);
   ListTask task{.line = DrawPeople(count, kind == "sort", random)};
-  task.person = DrawPeople(1, false, random).front();  // whose given name may be in the line already
+  task.person = DrawPeople(1, false, random).front();  // the line may already have someone with this given name
   task.position = static_cast<std::size_t>(random.Below(count + (kind.starts_with("insert") ? 1 : 0)));
   return {.kind = std::string(kind), .prompt = ListPrompt(kind, task), .answer = AnswerOf(kind, task, random)};
 }

@@ -17,10 +17,10 @@ inline constexpr int kMostPeople = 15;
 
 std::span<const QuestionKind> ListKinds();
 
-/// What an operation is done to, and with.
+/// The operands of an operation.
 struct ListTask {
   std::vector<std::string> line;
-  std::string person = {};   // to insert, or to put in another's place
+  std::string person = {};   // to insert, or to put in place of another
   std::size_t position = 0;  // of the kinds that name one
 };
 
@@ -32,7 +32,8 @@ std::optional<std::vector<std::string>> ReadLine(std::string_view text);
 /// In our wording. `kind` is one of ListKinds().
 std::string ListPrompt(std::string_view kind, const ListTask& task);
 
-/// No two people of a line share a given name. In one line of 17 a name is in no list (not in those to be sorted).
+/// No two people of a line share a given name. One line in 17 has a name that is in no list (except those to be
+/// sorted).
 Question MakeListQuestion(std::string_view kind, int people, RandomStream& random);
 
 bool IsRightList(const Question& question, std::string_view answer);

@@ -1,5 +1,5 @@
-// Task `lists`: operations on a waiting line of people, each question from the seed. Where there are many right answers
-// (shuffle, insert_random, ...) the tokens have to agree on one: each place alone has no say in which.
+// Task `lists`: operations on a waiting line of people, each question from the seed. If there are many right answers
+// (shuffle, insert_random, ...) the tokens must agree on one, which no place can choose alone.
 #include <fmt/format.h>
 
 #include "base/check.h"

@@ -1,8 +1,8 @@
-// Task `parallelbench`: the public test of where parallel decoding fails, on its own data and by its own metrics.
+// Task `parallelbench`: the public benchmark of where parallel decoding fails, with its own data and metrics.
 //
 // `prompts=own` puts an item's list, person and index into the wording that the model `tasks` knows, on a canvas as
-// long as the answer; `prompts=original` is the benchmark as it is for any other chat model: its prompt, with its one
-// worked example as a turn of the conversation before it.
+// long as the answer; `prompts=original` is the benchmark as it is, for any other chat model: its prompt, with its one
+// worked example as an earlier turn of the conversation.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace punt {
 namespace {
 
-constexpr int kOriginalLength = 32;  // its own for waiting lines
+constexpr int kOriginalLength = 32;  // the benchmark's for waiting lines
 constexpr const char* kStrict = "strict";
 
 /// Kind by kind in turn, so that the first items are of all.

@@ -29,7 +29,7 @@ constexpr QuestionKind kKinds[] = {{"copy"},
                                    {kLatinSquareKind, true},
                                    {kSudokuKind}};
 
-/// Where a kind's data and prompt are.
+/// The place of a kind's data and prompt.
 struct Place {
   std::string folder;
   std::string stem;

@@ -1,4 +1,4 @@
-// The items of ParallelBench (Kang et al. 2025, arXiv 2510.04767) as its repository lays them out:
+// The items of ParallelBench (Kang et al. 2025, arXiv 2510.04767), in the layout of its repository:
 // waiting_line/KIND.jsonl, puzzle/latin_square_n4.jsonl, puzzle/sudoku_n4_12.jsonl, and in either folder
 // task_config.yaml with the prompts. None of it is shipped.
 #pragma once
@@ -26,10 +26,10 @@ struct ParallelBenchItem {
   std::string kind;
   ParallelBenchCase asked;
   std::vector<ParallelBenchCase> shown;  // worked examples
-  std::vector<std::string> input;        // people of the line, or symbols, where the kind is judged by them
+  std::vector<std::string> input;        // people of the line, or symbols, if the kind is judged by them
 };
 
-/// The kinds, waiting lines first. Of sudoku there is no question in our own wording.
+/// The kinds, waiting lines first. Sudoku has no question in our own wording.
 std::span<const QuestionKind> ParallelBenchKinds();
 inline constexpr std::string_view kSudokuKind = "sudoku";
 inline constexpr std::string_view kLatinSquareKind = "latin_square";
@@ -40,7 +40,7 @@ std::vector<ParallelBenchItem> ReadParallelBench(const std::filesystem::path& fo
 /// The benchmark's own prompt of a kind, with gaps as {context}.
 std::string ReadParallelBenchPrompt(const std::filesystem::path& folder, std::string_view kind);
 
-/// A prompt with its gaps filled. Throws Error naming a gap that there is no value for.
+/// A prompt with its gaps filled. Throws Error naming a gap without a value.
 std::string FillPrompt(std::string_view prompt, const PromptValues& values);
 
 /// The same question in our wording (docs/tasks.md).

@@ -69,7 +69,7 @@ bool IsRightSquare(const Names& symbols, std::string_view answer) {
   return true;
 }
 
-/// Rows of four digits, what stands between the digits left out; strictly, four lines of four digits.
+/// Rows of four digits, ignoring what is between the digits; strictly, four lines of four digits.
 std::optional<Names> ParseBoard(std::string_view text, bool strict) {
   constexpr std::size_t kSize = 4;
   Names rows;

@@ -1,4 +1,4 @@
-// How ParallelBench judges answers: looser than our own checkers, which want every character.
+// How ParallelBench judges answers: less strictly than our own checkers, which check every character.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,10 @@ namespace punt {
 
 struct ParallelBenchVerdict {
   bool loose = false;   // the benchmark's score
-  bool strict = false;  // the list has to be written "name", "name" (a latin square has no stricter rule)
+  bool strict = false;  // the list must be written "name", "name" (a latin square has no stricter rule)
 };
 
-/// The list behind the last '[' up to the next ']', split at commas, quotes and blanks stripped from the names;
+/// The list after the last '[' up to the next ']', split at commas, with quotes and blanks stripped from the names;
 /// strictly, both brackets and "name", "name" exactly, else none.
 std::optional<std::vector<std::string>> ParseNameList(std::string_view text, bool strict);
 

@@ -26,7 +26,7 @@ bool Clash(const Row& a, const Row& b) {
   return false;
 }
 
-/// Rows are drawn until they make a square: every square is as likely as any other.
+/// Rows are drawn until they make a square: all squares are equally likely.
 std::vector<Row> DrawSquare(RandomStream& random) {
   for (;;) {
     std::vector<Row> rows;

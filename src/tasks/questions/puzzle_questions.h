@@ -18,7 +18,7 @@ std::string LatinSquarePrompt(std::span<const std::string> symbols);
 /// Lines of symbols with commas, each symbol once per row and column.
 bool IsLatinSquare(std::span<const std::string> symbols, std::string_view answer);
 
-/// A square is any of the 576 of its symbols, each as likely.
+/// A square is any of the 576 with its symbols, all equally likely.
 Question MakePuzzleQuestion(std::string_view kind, RandomStream& random);
 
 bool IsRightPuzzle(const Question& question, std::string_view answer);

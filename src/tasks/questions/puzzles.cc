@@ -1,4 +1,4 @@
-// Task `puzzles`: latin squares, of which any will do, and sums and numbers in order, of which one answer is right.
+// Task `puzzles`: latin squares, of which any is right, and sums and numbers in order, which have one right answer.
 #include "eval/benchmark.h"
 #include "tasks/questions/puzzle_questions.h"
 #include "tasks/questions/question_task.h"

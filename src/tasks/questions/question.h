@@ -1,7 +1,6 @@
 // Generated questions with exact checkers, as the model `tasks` is trained on them (docs/tasks.md has the formats).
-// What is asked here and what counts as right is what training/punt_training asks and counts:
-// tests/tasks/verdicts.jsonl holds the two together. The random numbers are other ones, so no question is a training
-// question but by chance.
+// Questions and right answers are those of training/punt_training: tests/tasks/verdicts.jsonl checks that the two
+// agree. The random numbers are different, so a question is a training question only by chance.
 #pragma once
 
 #include <span>
@@ -17,7 +16,7 @@ struct Question {
   std::string answer;  // a right one; of a fixed kind the only one
 };
 
-/// A kind of question. Of a fixed one there is one answer; of a random one there are many, all as likely.
+/// A kind of question. A fixed one has one answer; a random one has many, all equally likely.
 struct QuestionKind {
   std::string_view name;
   bool is_random = false;

@@ -10,7 +10,7 @@ namespace punt {
 namespace {
 
 constexpr std::size_t kUsualCount = 100;
-constexpr std::size_t kEnds = 2;  // positions behind the answer
+constexpr std::size_t kEnds = 2;  // positions after the answer
 
 class QuestionTask : public Task {
  public:

@@ -30,14 +30,14 @@ std::unique_ptr<Task> MakeQuestionTask(QuestionFamily family, const TaskSetup& s
 /// A question and as many masks as its answer has tokens, and two.
 std::vector<Token> QuestionCanvas(const Model& model, const std::string& id, const Question& question, bool chat);
 
-/// What a model wrote before the first end of text; control tokens in it by their names, so that no checker passes
+/// What a model wrote before the first end of text; control tokens in it appear by name, so that no checker accepts
 /// them.
 std::string AnswerText(const Model& model, const EvalItem& item, std::span<const Token> tokens);
 
 /// The question of a record; its id is "KIND-NUMBER".
 Question QuestionOf(const EvalRecord& record);
 
-/// accuracy_KIND in the order of `kinds`, where records are of several.
+/// accuracy_KIND in the order of `kinds`, if records have several.
 std::vector<Figure> AccuracyByKind(std::span<const std::string> kinds, std::span<const EvalRecord> records);
 
 }  // namespace punt

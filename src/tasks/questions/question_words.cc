@@ -74,7 +74,7 @@ constexpr std::string_view kDays[] = {
     "28th"};
 // clang-format on
 
-constexpr std::size_t kStride = 6;  // every so many given names one for records
+constexpr std::size_t kStride = 6;  // every sixth given name is used in records
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 // The words of generated questions: the names, cities, months and days that the model `tasks` was trained on (the twin
-// of training/punt_training/task_words.py; a test holds the two together).
+// of training/punt_training/task_words.py; a test checks that they agree).
 #pragma once
 
 #include <optional>

@@ -12,7 +12,7 @@
 namespace punt {
 namespace {
 
-/// A value among as many equally likely ones.
+/// A value, and how many equally likely values there are.
 struct Cell {
   std::string field;
   std::size_t index = 0;

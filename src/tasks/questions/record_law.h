@@ -1,7 +1,7 @@
 // Whether the free fields of records have the law that they were trained on: independent and uniform.
 //
-// Consistent entries alone are easy: write the same one over and over. So over all answers of a run, every free field
-// is tested by chi-square against the even law. Entries that copy each other make counts more uneven than independent
+// Consistency alone is easy: write the same entry over and over. So over all answers of a run, a chi-square test
+// compares every free field with the uniform law. Entries that copy each other make counts more uneven than independent
 // ones, and fail the test too.
 #pragma once
 
@@ -14,8 +14,9 @@
 namespace punt {
 
 /// law_p: the least p-value of all fields times their number (Bonferroni), at most 1: below 0.05 the law is not kept.
-/// law_p_FIELD, law_chi2_FIELD and law_degrees_FIELD of every field with entries enough. distinct_entries: different
-/// entries of a document, numbers aside, over all of it; distinct_expected: the same as the law has it.
+/// law_p_FIELD, law_chi2_FIELD and law_degrees_FIELD of every field with enough entries. distinct_entries: different
+/// entries of a document, ignoring their numbers, divided by all its entries; distinct_expected: the same under the
+/// law.
 class RecordLaw {
  public:
   /// The consistent entries of one answer.

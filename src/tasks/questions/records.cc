@@ -1,8 +1,8 @@
-// Task `records`: documents of numbered entries, as JSON, CSV or a form. Free fields are to be drawn, bound ones have
-// to agree with them, and no entry depends on another: what can be written side by side, and what cannot, is known.
+// Task `records`: documents of numbered entries, as JSON, CSV or a form. Free fields are to be drawn, bound ones must
+// agree with them, and no entry depends on another: it is known what can be written together, and what cannot.
 //
-// An answer is correct when all of it is. Because a planner could get that by writing what is safest, the law of the
-// free fields over all answers is tested beside it (record_law.h).
+// An answer is correct when all of it is. Because a planner could achieve that by writing what is safest, the law of
+// the free fields over all answers is tested as well (record_law.h).
 #include <fmt/format.h>
 
 #include "base/check.h"

@@ -1,4 +1,4 @@
-// One text out of a YAML file: as much of YAML as the prompts of benchmarks are written in.
+// One text out of a YAML file: as much of YAML as benchmarks use for their prompts.
 #pragma once
 
 #include <string>

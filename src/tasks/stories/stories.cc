@@ -1,7 +1,7 @@
-// Task `stories`: free text from nothing, or from openings. How good a text is, an autoregressive model of the same
-// kind of text says (text_judge.h): the perplexity that it gives to what was generated. A low perplexity alone is easy
-// to get with dull text, so variety and repetition stand beside it, and --reference gives the bar: the judge's own
-// samples at the same temperature, measured in the same way.
+// Task `stories`: free text, with or without an opening. Quality is the perplexity that an autoregressive model of the
+// same kind of text gives to what was generated (text_judge.h). A low perplexity alone is easy to get with dull text,
+// so variety and repetition are measured too, and a reference run gives the bar: the judge's own samples at the same
+// temperature, measured in the same way.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ class StoriesTask : public Task {
   std::size_t size() const override { return openings_.size(); }
   std::size_t usual_count() const override { return openings_.empty() ? kUsualCount : openings_.size(); }
 
-  /// The canvas is 256 positions, or the model's, or `length` masks behind the opening.
+  /// The canvas has 256 positions, or as many as the model, or `length` masks after the opening.
   EvalItem Item(std::size_t index) const override {
     EvalItem item{.id = fmt::format("{}", index)};
     if (!openings_.empty()) item.prompt = openings_[index];

@@ -110,7 +110,7 @@ class SudokuTask : public Task {
     return item;
   }
 
-  /// The board in one line, '?' for what is no digit.
+  /// The board in one line, with '?' for anything but a digit.
   std::string ResponseText(const EvalItem&, std::span<const Token> tokens) const override {
     std::string text;
     std::size_t position = tokens_.prefix.size();

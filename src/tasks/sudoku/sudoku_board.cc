@@ -5,8 +5,8 @@
 //
 // A random solution is the first one found on an empty board with the digits tried in random order. A puzzle is a
 // random solution whose cells are blanked in random order, each only if the solution stays the only one, until the
-// wanted number of givens is left; an order that cannot get there is given up for another solution. The law over
-// puzzles is not uniform, and nothing here needs it to be.
+// wanted number of givens is left; if an order of cells cannot get there, another solution is tried. The law over
+// puzzles is not uniform, and need not be.
 //
 // Tested against a solver that tries every digit in every cell in turn (sudoku_board_test.cc).
 #include "tasks/sudoku/sudoku_board.h"
@@ -124,7 +124,7 @@ SudokuBoard RandomSolution(const SudokuShape& shape, RandomStream& random) {
 
 int FewestGivens(const SudokuShape& shape) { return shape.size == 9 ? 17 : shape.size == 6 ? 8 : 4; }
 
-/// Blanks cells until `givens` are left; false when the order of cells does not get there.
+/// Blanks cells until `givens` are left; false if the order of cells cannot get there.
 bool Blank(const SudokuShape& shape, int givens, RandomStream& random, SudokuBoard& board) {
   std::vector<int> order(static_cast<std::size_t>(shape.cells()));
   std::iota(order.begin(), order.end(), 0);

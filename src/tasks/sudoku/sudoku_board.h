@@ -24,7 +24,7 @@ SudokuShape ShapeOfSize(int size);
 /// Row by row; 0 is a blank.
 using SudokuBoard = std::vector<std::uint8_t>;
 
-/// One character a cell, '0' for a blank. Reading throws Error naming what is wrong.
+/// One character per cell, '0' for a blank. Reading throws Error naming what is wrong.
 std::string BoardText(const SudokuBoard& board);
 SudokuBoard ParseBoard(std::string_view text, const SudokuShape& shape);
 
@@ -60,7 +60,7 @@ struct PuzzleKey {
   std::uint64_t index = 0;
 };
 
-/// A puzzle with exactly one solution and a number of givens drawn evenly from `givens`. Throws Error (failed) when
+/// A puzzle with exactly one solution and a number of givens drawn uniformly from `givens`. Throws Error (failed) when
 /// many boards were tried in vain.
 SudokuPuzzle MakePuzzle(const SudokuShape& shape, const Range& givens, const PuzzleKey& key);
 

@@ -2,8 +2,8 @@
 // once in every row, column and box; with a puzzle that has one solution that is the solution.
 //
 // Where the board is looked for: between the last <answer> and </answer>, else in the whole response. There, the last
-// run of digits of the board's size; else the last run of so many lines with a row of digits each, whatever stands
-// between them ("3 1 4 2", "|3 1|4 2|") and with a label of one letter or without ("A 3142").
+// run of digits of the board's size; else the last block of lines that each show a row of digits, whatever is
+// between the digits ("3 1 4 2", "|3 1|4 2|"), with or without a label of one letter ("A 3142").
 #include <fmt/format.h>
 
 #include <algorithm>

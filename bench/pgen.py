@@ -13,7 +13,7 @@ import sys
 import tempfile
 import venv
 
-import estimates
+import report
 
 VERSION = "1.3.0"
 CHAIN = "--humanTRB"
@@ -96,11 +96,10 @@ def figures(pgens, right=()):
     out = {"possible": len(logs) / len(pgens)}
     if len(logs) < 2:
         return out
-    mean, variance = estimates.moments(logs)
-    out["log10_pgen"], out["log10_pgen_ci95"] = mean, estimates.interval(mean, variance, len(logs) - 1)
+    out["log10_pgen"], out["log10_pgen_ci95"] = report.mean(logs)
     if len(right_logs) > 1:
-        right_mean, right_variance = estimates.moments(right_logs)
-        error = abs(mean - right_mean)
-        ends = estimates.interval(error, variance + right_variance, min(len(logs), len(right_logs)) - 1)
-        out["pgen_error"], out["pgen_error_ci95"] = error, ends and [max(0.0, ends[0]), ends[1]]
+        error, ends = report.difference(logs, right_logs)
+        if ends and error < 0:
+            ends = [-ends[1], -ends[0]]
+        out["pgen_error"], out["pgen_error_ci95"] = abs(error), ends and [max(0.0, ends[0]), ends[1]]
     return out

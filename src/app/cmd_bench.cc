@@ -14,6 +14,7 @@
 #include "base/atomic_file.h"
 #include "base/check.h"
 #include "eval/bench_html.h"
+#include "eval/bench_plot.h"
 #include "tasks/tasks.h"
 
 namespace punt {
@@ -26,9 +27,7 @@ void WriteFiles(const fs::path& folder, const BenchReport& report, const Configu
   WriteFileAtomically(folder / "bench.json", BenchJson(report));
   WriteFileAtomically(folder / "bench.md", BenchMarkdown(report));
   WriteFileAtomically(folder / "report.html", BenchHtml(report, configuration));
-  if (QualityOf(*report.task, report.rows.front().summary)) {
-    WriteFileAtomically(folder / "bench.svg", BenchSvg(report));
-  }
+  if (HasPicture(report)) WriteFileAtomically(folder / "bench.svg", BenchSvg(report));
 }
 
 std::string SamplingLine(const SweepPlan& plan, const Model& model) {

@@ -7,21 +7,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "base/check.h"
 #include "eval/aup.h"
 #include "report/confidence_json.h"
 #include "report/markdown.h"
-#include "report/planner_style.h"
-#include "report/svg_plot.h"
 
 namespace punt {
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-constexpr double kLeastPasses = 0.5;  // below every mean of passes: the floor of a logarithmic axis
-
-}  // namespace
 
 std::optional<BenchRow> MeasurePlanner(const GridEntry& entry, const EvalJob& job) {
   const std::vector<EvalRecord> records = RunItems(job);
@@ -139,6 +129,8 @@ std::string BenchMarkdown(const BenchReport& report) {
 
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 void AddSummary(const EvalSummary& summary, Json& object) {
   object["items"] = summary.items;
   object["nfe_mean"] = summary.nfe.value;
@@ -198,38 +190,6 @@ std::string BenchJson(const BenchReport& report) {
     list.push_back(std::move(object));
   }
   return list.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-std::string BenchSvg(const BenchReport& report) {
-  const TaskRow& task = *report.task;
-  PlotPanel panel{
-      .title = fmt::format("{} ({})", QualityTitle(task), task.less_is_better ? "less is better" : "more is better"),
-      .x = {.label = "forward passes per item (NFE), tests included", .log = true, .floor = kLeastPasses},
-      .y = {.label = QualityTitle(task), .log = task.less_is_better, .floor = 1e-6}};
-  for (const BenchRow& row : report.rows) {
-    const std::optional<Figure> quality = QualityOf(task, row.summary);
-    if (!quality) continue;
-    const std::string name = CurveName(report, row);
-    auto series =
-        std::find_if(panel.series.begin(), panel.series.end(), [&](const PlotSeries& s) { return s.name == name; });
-    if (series == panel.series.end()) {
-      panel.series.push_back({.name = name, .line = true, .highlight = IsPuntCurve(name), .style = PlannerStyle(name)});
-      series = panel.series.end() - 1;
-    }
-    PlotPoint point{.x = row.summary.nfe.value,
-                    .y = quality->value,
-                    .label = fmt::format("{}: NFE {}, {}", row.entry.planner, Cost(row.summary.nfe.value),
-                                         WithInterval(quality->value, quality->ci95))};
-    if (quality->ci95) point.range = PlotRange{quality->ci95->low, quality->ci95->high};
-    series->points.push_back(std::move(point));
-  }
-  if (panel.series.empty()) BadInput("{}: nothing to draw, {} was not measured", report.task->name, task.quality);
-  for (PlotSeries& series : panel.series) {
-    std::stable_sort(series.points.begin(), series.points.end(),
-                     [](const PlotPoint& a, const PlotPoint& b) { return a.x < b.x; });
-  }
-  return RenderSvg({&panel, 1}, fmt::format("{}: planners compared", report.task->name),
-                   {.columns = 1, .panel_width = 720, .panel_height = 440});
 }
 
 std::string FolderName(const GridEntry& entry) {

@@ -1,4 +1,5 @@
-// Planners side by side on one task: what each costs and how good its results are. Tables and a picture of them.
+// Planners side by side on one task: what each costs and how good what it makes is. Tables of them; bench_plot.h has
+// the pictures.
 #pragma once
 
 #include <cstdint>
@@ -67,9 +68,6 @@ std::string BenchMarkdown(const BenchReport& report);
 
 /// An array of objects, one per row, with an object per seed in each and the figures' means over seeds.
 std::string BenchJson(const BenchReport& report);
-
-/// Quality against NFE, a line per family, intervals as bars. Throws Error when no quality was measured.
-std::string BenchSvg(const BenchReport& report);
 
 /// The name of a planner's folder: letters, digits, points and dashes.
 std::string FolderName(const GridEntry& entry);

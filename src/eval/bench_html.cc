@@ -3,48 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
-#include "eval/report_assets.h"
-#include "punt/planner.h"
+#include "eval/bench_plot.h"
+#include "eval/report_style.h"
 #include "report/markdown.h"
-#include "report/planner_style.h"
-#include "report/svg_plot.h"
 
 namespace punt {
 namespace {
 
-using Json = nlohmann::ordered_json;
+/// Nothing may be fetched, run or sent, whatever a later change adds by mistake.
+constexpr const char* kPolicy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'";
 
-/// Nothing may be fetched, whatever a later change adds by mistake.
-constexpr const char* kPolicy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'";
-
-/// Colour and marker of every family, those of the other pictures.
-Json Looks(const BenchReport& report) {
-  Json looks = Json::object();
-  int next = static_cast<int>(Planners().size());
-  for (const BenchRow& row : report.rows) {
-    if (looks.contains(row.entry.family)) continue;
-    const PlotStyle style = PlannerStyle(row.entry.family).value_or(NumberedStyle(next));
-    if (!PlannerStyle(row.entry.family)) ++next;
-    looks[row.entry.family] = {
-        {"light", PlotColour(style.colour, false)}, {"dark", PlotColour(style.colour, true)}, {"marker", style.marker}};
-  }
-  return looks;
-}
-
-/// JSON for a script element, which ends at the first "</script", even inside quotes.
-std::string Data(const BenchReport& report) {
-  const TaskRow& task = *report.task;
-  const Json data = {
-      {"quality", {{"name", task.quality}, {"title", QualityTitle(task)}, {"less_is_better", task.less_is_better}}},
-      {"looks", Looks(report)},
-      {"rows", Json::parse(BenchJson(report))}};
-  std::string text = data.dump();
-  for (std::size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at))
-    text.replace(at, 1, "\\u003c");
-  return text;
-}
+constexpr std::size_t kCostsInView = 3;  // NFE, large, and two below it
 
 std::string Cells(const char* tag, const std::vector<std::string>& texts) {
   std::string row = "<tr>";
@@ -112,15 +82,59 @@ std::string Table(const BenchReport& report) {
   return html + "</tbody></table></div>\n";
 }
 
-std::string Plots() {
-  std::string html = "<div class=\"bar\"><div class=\"legend\" role=\"group\" aria-label=\"curves\"></div></div>\n";
-  html += "<div class=\"plots\">\n";
-  for (int i = 0; i < 3; ++i) {
-    html +=
-        "<figure><figcaption><label>against <select></select></label></figcaption>"
-        "<div class=\"canvas\"><canvas role=\"img\"></canvas></div></figure>\n";
+/// A curve is drawn while the box before its name is checked; a name under the pointer makes the others pale.
+std::string CurveRules(const std::vector<PlotPanel>& panels) {
+  std::string css;
+  for (std::size_t i = 0; !panels.empty() && i < panels.front().series.size(); ++i) {
+    css += fmt::format(
+        "#box{0}:not(:checked) ~ .pictures .curve{0} {{ display: none; }}\n"
+        "#box{0}:checked + label:hover ~ .pictures g:not(.curve{0}) {{ opacity: 0.15; }}\n",
+        i);
   }
-  return html + "</div>\n";
+  return css;
+}
+
+std::string Legend(const PlotPanel& panel) {
+  const std::vector<std::string> keys = InlineLegend(panel);
+  std::string html;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    html += fmt::format(
+        "<input type=\"checkbox\" id=\"box{0}\" checked autocomplete=\"off\"><label for=\"box{0}\">{1}{2}</label>\n", i,
+        keys[i], EscapeXml(panel.series[i].name));
+  }
+  return html + "<button type=\"reset\">show all</button>\n";
+}
+
+/// A large picture has less room for its letters in a narrow window, so there is another one for that.
+std::string Picture(const PlotPanel& panel, bool is_large) {
+  const std::string usual = InlineSvg(panel, 560, 360);
+  if (!is_large) return fmt::format("<figure>{}</figure>\n", usual);
+  return fmt::format("<figure class=\"large\"><div class=\"wide\">{}</div><div class=\"narrow\">{}</div></figure>\n",
+                     InlineSvg(panel, 1000, 440), usual);
+}
+
+/// One for every cost that any row has; none where the quality was not measured.
+std::vector<PlotPanel> PanelsOf(const BenchReport& report) {
+  std::vector<PlotPanel> panels;
+  for (const BenchCost& cost : BenchCosts()) {
+    PlotPanel panel = BenchPanel(report, cost);
+    const bool has_points = std::any_of(panel.series.begin(), panel.series.end(),
+                                        [](const PlotSeries& series) { return !series.points.empty(); });
+    if (has_points) panels.push_back(std::move(panel));
+  }
+  return panels;
+}
+
+std::string Plots(const std::vector<PlotPanel>& panels) {
+  std::string in_view, others;
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    (i < kCostsInView ? in_view : others) += Picture(panels[i], i == 0);
+  }
+  return fmt::format(
+      "<form class=\"compared\">\n{}<div class=\"pictures\">\n<div class=\"plots\">\n{}</div>\n"
+      "<details><summary>Against other costs</summary>\n<div class=\"plots\">\n{}</div></details>\n"
+      "</div>\n</form>\n",
+      Legend(panels.front()), in_view, others);
 }
 
 std::string Settings(const Configuration& configuration) {
@@ -133,25 +147,20 @@ std::string Settings(const Configuration& configuration) {
 
 std::string BenchHtml(const BenchReport& report, const Configuration& configuration) {
   const TaskRow& task = *report.task;
-  const bool has_plots = std::any_of(report.rows.begin(), report.rows.end(),
-                                     [&](const BenchRow& row) { return QualityOf(task, row.summary).has_value(); });
+  const std::vector<PlotPanel> panels = PanelsOf(report);
   std::string html = fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n<title>{}: planners compared</title>\n"
-      "<style>\n{}</style>\n</head>\n<body>\n<h1>{}: planners compared</h1>\n<p>{}; {}</p>\n",
-      kPolicy, EscapeXml(report.task->name), ReportStyle(), EscapeXml(report.task->name), EscapeXml(report.model),
-      EscapeXml(report.sampling));
-  html += has_plots ? Plots() : fmt::format("<p>No plots: {} was not measured.</p>\n", EscapeXml(QualityTitle(task)));
+      "<style>\n{}{}{}</style>\n</head>\n<body>\n<h1>{}: planners compared</h1>\n<p>{}; {}</p>\n",
+      kPolicy, EscapeXml(report.task->name), PlotStyleSheet(), ReportStyle(), CurveRules(panels),
+      EscapeXml(report.task->name), EscapeXml(report.model), EscapeXml(report.sampling));
+  html += panels.empty() ? fmt::format("<p>No plots: {} was not measured.</p>\n", EscapeXml(QualityTitle(task)))
+                         : Plots(panels);
   html += fmt::format(
       "<h2>Figures</h2>\n<p>Means per item; intervals of 95 %, items of all seeds as units. NFE counts base and test "
       "passes. TPF: tokens per forward pass.</p>\n<p>{}</p>\n{}<h2>Configuration</h2>\n{}",
       EscapeXml(AupLine(report)), Table(report), Settings(configuration));
-  if (has_plots) {
-    html += fmt::format(
-        "<script type=\"application/json\" id=\"data\">{}</script>\n<script>\n{}</script>\n<script>\n{}</script>\n",
-        Data(report), ChartScript(), ReportScript());
-  }
   return html + "</body>\n</html>\n";
 }
 

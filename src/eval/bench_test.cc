@@ -137,17 +137,6 @@ TEST(Bench, SeedsHaveIntervalsOfTheirOwn) {
   EXPECT_TRUE(rows[1]["over_seeds"].empty());
 }
 
-TEST(Bench, ThePictureJoinsAFamilyInTheOrderOfItsPasses) {
-  BenchReport report = Report();
-  const std::string svg = BenchSvg(report);
-  EXPECT_EQ(CountOf(svg, "class=\"range\""), 3u);
-  EXPECT_EQ(CountOf(svg, "class=\"line\""), 1u) << "one family has two points";
-  std::swap(report.rows[1], report.rows[2]);
-  EXPECT_EQ(BenchSvg(report), svg) << "the order of measuring does not matter";
-  for (BenchRow& row : report.rows) row.summary.accuracy.reset();
-  EXPECT_THROW(BenchSvg(report), Error);
-}
-
 TEST(Bench, AupIsOfACurveAndOfAnAccuracy) {
   BenchReport report = Report();
   const std::vector<CurveAup> areas = AupOf(report);
@@ -179,7 +168,6 @@ TEST(Bench, TooFewItemsHaveNoInterval) {
   const std::string json = BenchJson(report);
   EXPECT_EQ(CountOf(json, "\"accuracy_ci95\": null"), 3u) << json;
   EXPECT_EQ(CountOf(json, "\"nfe_mean_ci95\": null"), 3u) << json;
-  EXPECT_EQ(CountOf(BenchSvg(report), "class=\"range\""), 0u);
 }
 
 TEST(Bench, JsonHoldsEverySeed) {

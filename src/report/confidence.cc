@@ -23,6 +23,21 @@ Interval Within(const ValueRange& range, double value, const Interval& interval)
   return {std::min(value, std::max(range.low, interval.low)), std::max(value, std::min(range.high, interval.high))};
 }
 
+struct Moments {
+  double mean = 0;
+  double variance_of_mean = 0;  // of two values or more
+};
+
+Moments MomentsOf(std::span<const double> values) {
+  Check(!values.empty(), "the mean of nothing");
+  const auto n = static_cast<double>(values.size());
+  Moments moments{.mean = std::accumulate(values.begin(), values.end(), 0.0) / n};
+  double squares = 0;
+  for (const double value : values) squares += std::pow(value - moments.mean, 2);
+  if (values.size() > 1) moments.variance_of_mean = squares / (n - 1) / n;
+  return moments;
+}
+
 }  // namespace
 
 Estimate ShareOf(std::int64_t successes, std::int64_t trials) {
@@ -52,6 +67,15 @@ Estimate RatioOf(std::span<const double> parts, std::span<const double> wholes, 
   for (std::size_t i = 0; i < parts.size(); ++i) squares += std::pow(parts[i] - ratio * wholes[i], 2);
   const double half = StudentReach95(std::ssize(parts) - 1) * std::sqrt(squares * n / (n - 1)) / whole;
   return {ratio, Within(range, ratio, {ratio - half, ratio + half})};
+}
+
+Estimate DifferenceOf(std::span<const double> values, std::span<const double> others) {
+  const Moments mine = MomentsOf(values), theirs = MomentsOf(others);
+  const double difference = mine.mean - theirs.mean;
+  const std::int64_t shorter = std::min(std::ssize(values), std::ssize(others));
+  if (shorter < kLeastItems) return {difference};
+  const double half = StudentReach95(shorter - 1) * std::sqrt(mine.variance_of_mean + theirs.variance_of_mean);
+  return {difference, Interval{difference - half, difference + half}};
 }
 
 Estimate ExpOf(const Estimate& estimate) {

@@ -42,7 +42,11 @@ Estimate MeanOf(std::span<const double> values, const ValueRange& range);
 /// linearised ratio, which lies in `range`. Same sizes, sum(wholes) > 0.
 Estimate RatioOf(std::span<const double> parts, std::span<const double> wholes, const ValueRange& range);
 
-/// The exponential of the value and of the interval's ends: a perplexity from nats per token.
+/// The mean of `values` less that of `others`, which are independent of them. Student's t with the degrees of the
+/// shorter list: too wide rather than too narrow. Neither is empty; no interval where either is short.
+Estimate DifferenceOf(std::span<const double> values, std::span<const double> others);
+
+/// Of nats per token, a perplexity: the exponential of the value and of the interval's ends.
 Estimate ExpOf(const Estimate& estimate);
 
 }  // namespace punt

@@ -48,6 +48,19 @@ TEST(Confidence, MeansAndRatios) {
   EXPECT_DOUBLE_EQ(RatioOf(std::vector<double>{1, 9}, std::vector<double>{1, 3}, kNotNegative).value, 2.5);
 }
 
+TEST(Confidence, DifferencesAddWhatIsUncertainInBothMeans) {
+  const std::vector<double> values = {1, 2, 3, 6}, others = {10, 10, 13};
+  const Estimate difference = DifferenceOf(values, others);
+  EXPECT_DOUBLE_EQ(difference.value, -8);
+  const double error = std::sqrt((4 + 1 + 0 + 9) / 3.0 / 4.0 + (1 + 1 + 4) / 2.0 / 3.0);
+  EXPECT_NEAR(difference.ci95->high + 8, 4.302652729911 * error, 1e-9);  // t of 2 degrees of freedom
+  EXPECT_NEAR(-8 - difference.ci95->low, 4.302652729911 * error, 1e-9);
+  EXPECT_DOUBLE_EQ(DifferenceOf(others, values).ci95->low, -difference.ci95->high);
+  const std::vector<double> two = {1, 2}, one = {4};
+  EXPECT_FALSE(DifferenceOf(values, two).ci95.has_value());
+  EXPECT_DOUBLE_EQ(DifferenceOf(one, values).value, 1);
+}
+
 TEST(Confidence, FewerThanThreeItemsHaveNoInterval) {
   for (int n : {1, 2, 3}) {
     const std::vector<double> values(static_cast<std::size_t>(n), 0.5);

@@ -1,9 +1,5 @@
-// Pictures as text. An SVG is made of strings, so nothing beyond fmt is needed; the hard part is scales.
-//
-// A Scale maps values to pixels. It covers the data and a margin of a few percent, so that no marker sits on the frame.
-// Logarithmic scales have ticks at decades (and at 2 and 5 when there are few); linear ones at steps of 1, 2 or 5 times
-// a power of ten. Values that a logarithmic scale cannot show are in a band below a break, labelled with their upper
-// bound: on these plots zero error is the interesting case, and leaving it out would hide the winner.
+// Pictures as text. An SVG is made of strings, so nothing beyond fmt is needed; what takes care is scales
+// (plot_scale.h).
 //
 // Colours are CSS classes (s0, s1, ...) with one definition for light and one for dark backgrounds, chosen from
 // the palette of Okabe and Ito (readable with the common kinds of colour blindness); markers repeat with a
@@ -20,6 +16,7 @@
 #include <map>
 
 #include "base/check.h"
+#include "report/plot_scale.h"
 
 namespace punt {
 namespace {
@@ -29,135 +26,15 @@ constexpr std::string_view kLightColours[] = {"#d55e00", "#0072b2", "#009e73", "
 constexpr std::string_view kDarkColours[] = {"#ff8c3a", "#58b4f0", "#3fd4a5", "#f0a3cd",
                                              "#e6cf4d", "#9bd3ff", "#b9b9b9", "#c493e8"};
 static_assert(std::size(kLightColours) == kPlotColours && std::size(kDarkColours) == kPlotColours);
-constexpr double kMargin = 0.04;         // of an axis, at both ends
-constexpr double kJustAbove = 1 + 1e-9;  // a power of ten may differ from the same number written out
 
-constexpr double kLeft = 64, kRight = 22, kTop = 34, kBottom = 46, kBandBelow = 26, kBandLeft = 46, kTitle = 30,
-                 kLegendRow = 20;
+constexpr std::string_view kDashes[] = {"", "7 4", "2 3", "9 3 2 3"};
+static_assert(std::size(kDashes) == kPlotDashes);
 
-struct Tick {
-  double value = 0;
-  std::string label;
-};
-
-/// Values to pixels along one axis; `from` and `to` are the pixels of the ends.
-class Scale {
- public:
-  Scale(const PlotAxis& axis, const std::vector<double>& values, double from, double to);
-  double At(double value) const;
-  const std::vector<Tick>& ticks() const { return ticks_; }
-  bool has_band() const { return has_band_; }
-  double band() const { return band_; }
-
- private:
-  void MakeLog(const PlotAxis& axis, const std::vector<double>& values);
-  void AddLogTicks();
-  void AddEvenTicks(double low, double high);
-  void MakeLinear(const PlotAxis& axis, std::vector<double> values);
-
-  bool log_;
-  bool has_band_ = false;
-  double floor_ = 0;
-  double low_ = 0;
-  double high_ = 1;
-  double from_;
-  double to_;
-  double band_ = 0;  // pixel of the band
-  std::vector<Tick> ticks_;
-};
-
-std::string TickLabel(double value) {
-  if (value == 0) return "0";
-  const double magnitude = std::fabs(value);
-  if (magnitude >= 1e-3 && magnitude < 1e5) return fmt::format("{:g}", value);
-  const int decade = static_cast<int>(std::floor(std::log10(magnitude * kJustAbove)));
-  return fmt::format("{:.3g}e{}", value / std::pow(10.0, decade), decade);
-}
-
-Scale::Scale(const PlotAxis& axis, const std::vector<double>& values, double from, double to)
-    : log_(axis.log), from_(from), to_(to) {
-  if (log_) {
-    MakeLog(axis, values);
-  } else {
-    MakeLinear(axis, values);
-  }
-}
-
-void Scale::MakeLog(const PlotAxis& axis, const std::vector<double>& values) {
-  if (!(axis.floor > 0)) BadInput("the logarithmic axis '{}' needs a positive floor, got {}", axis.label, axis.floor);
-  floor_ = axis.floor;
-  double least = INFINITY, most = 0;
-  for (double value : values) {
-    if (value > floor_) {
-      least = std::min(least, value);
-      most = std::max(most, value);
-    } else {
-      has_band_ = true;
-    }
-  }
-  if (most == 0) least = most = 10 * floor_;
-  low_ = std::log10(least);
-  high_ = std::log10(most);
-  const double margin = high_ > low_ ? kMargin * (high_ - low_) : 0.5;
-  low_ -= margin;
-  high_ += margin;
-  if (has_band_) {
-    const double direction = to_ > from_ ? 1 : -1;
-    const double band = direction > 0 ? kBandLeft : kBandBelow;
-    band_ = from_ + direction * band / 3;
-    from_ += direction * band;
-  }
-  AddLogTicks();
-}
-
-/// At decades; between them too when there are few; every other one, say, when there are many. Within one they are
-/// those of a linear axis: 1, 2 and 5 may all lie outside.
-void Scale::AddLogTicks() {
-  const double decades = high_ - low_;
-  if (decades < 1) return AddEvenTicks(std::pow(10.0, low_), std::pow(10.0, high_));
-  const int stride = static_cast<int>(std::ceil(decades / 8));
-  for (int decade = static_cast<int>(std::floor(low_)); decade <= high_; ++decade) {
-    for (double factor : {1.0, 2.0, 5.0}) {
-      if (factor > 1 && decades > 2.5) break;
-      if (factor == 1 && decade % std::max(1, stride) != 0) break;
-      const double value = factor * std::pow(10.0, decade);
-      const bool is_inside = std::log10(value) >= low_ && std::log10(value) <= high_;
-      const bool is_the_bands = has_band_ && value <= floor_ * kJustAbove;  // which has a label of its own
-      if (is_inside && !is_the_bands) ticks_.push_back({value, TickLabel(value)});
-    }
-  }
-}
-
-void Scale::MakeLinear(const PlotAxis& axis, std::vector<double> values) {
-  if (axis.zero) values.push_back(0);
-  if (!values.empty()) {
-    low_ = *std::min_element(values.begin(), values.end());
-    high_ = *std::max_element(values.begin(), values.end());
-  }
-  if (high_ - low_ <= 0) high_ = low_ + 1;
-  const double margin = kMargin * (high_ - low_);
-  if (!(axis.zero && low_ == 0)) low_ -= margin;
-  if (!(axis.zero && high_ == 0)) high_ += margin;
-  AddEvenTicks(low_, high_);
-}
-
-void Scale::AddEvenTicks(double low, double high) {
-  double step = std::pow(10.0, std::floor(std::log10((high - low) / 4)));
-  for (double factor : {2.0, 2.5, 2.0}) {
-    if ((high - low) / step > 6.5) step *= factor;
-  }
-  for (auto i = static_cast<long long>(std::ceil(low / step)); static_cast<double>(i) * step <= high; ++i) {
-    const double value = static_cast<double>(i) * step;
-    const bool is_the_bands = has_band_ && value <= floor_ * kJustAbove;
-    if (!is_the_bands) ticks_.push_back({value, TickLabel(value)});
-  }
-}
-
-double Scale::At(double value) const {
-  if (has_band_ && value <= floor_) return band_;
-  const double place = ((log_ ? std::log10(value) : value) - low_) / (high_ - low_);
-  return from_ + place * (to_ - from_);
-}
+constexpr double kLeft = 64, kRight = 22, kTop = 34, kBottom = 46, kTitle = 30, kLegendRow = 20;
+constexpr double kTopWithoutTitle = 12;
+constexpr double kMarker = 3.2, kStrongMarker = 4.5;              // half their width
+constexpr double kInlineMarker = 4.2, kInlineStrongMarker = 5.6;  // to be pointed at
+constexpr double kCaptionGap = 8, kCaptionHeight = 13, kCaptionLetter = 6.2;
 
 /// The path of a marker of half-width r around (x, y).
 std::string Marker(int kind, double x, double y, double r) {
@@ -180,7 +57,9 @@ std::string Marker(int kind, double x, double y, double r) {
   }
 }
 
-std::string Style() {
+}  // namespace
+
+std::string PlotStyleSheet() {
   std::string light, dark;
   for (int i = 0; i < kPlotColours; ++i) {
     const auto colour = [&](std::string_view value) { return fmt::format(".s{0}{{color:{1}}}", i, value); };
@@ -188,7 +67,6 @@ std::string Style() {
     dark += colour(kDarkColours[i]);
   }
   return fmt::format(
-      "<style>\n"
       "svg{{font:11px system-ui,sans-serif;color:#222}}\n"
       ".bg{{fill:#fff}}.ink{{fill:#222}}.axis{{stroke:#555;fill:none}}.grid{{stroke:#ddd;fill:none}}\n"
       ".mark{{fill:currentColor;fill-opacity:.75;stroke:currentColor;stroke-width:.6}}"
@@ -197,10 +75,11 @@ std::string Style() {
       ".mark.hollow{{fill-opacity:0;stroke-width:1.2}}.strong .mark:not(.hollow){{fill-opacity:1}}.strong "
       ".line{{stroke-width:2.4;stroke-opacity:1}}\n{}\n"
       "@media (prefers-color-scheme:dark){{svg{{color:#ddd}}.bg{{fill:#16181d}}.ink{{fill:#ddd}}"
-      ".axis{{stroke:#aaa}}.grid{{stroke:#333}}{}}}\n"
-      "</style>\n",
+      ".axis{{stroke:#aaa}}.grid{{stroke:#333}}{}}}\n",
       light, dark);
 }
+
+namespace {
 
 void Text(std::string& out, double x, double y, std::string_view anchor, std::string_view text,
           std::string_view extra = "") {
@@ -212,40 +91,55 @@ struct Frame {
   double left, right, top, bottom;
 };
 
-void DrawAxes(std::string& out, const PlotPanel& panel, const Scale& x, const Scale& y, const Frame& frame) {
-  for (const Tick& tick : x.ticks()) {
+void DrawAxes(std::string& out, const PlotPanel& panel, const PlotScale& x, const PlotScale& y, const Frame& frame) {
+  for (const PlotTick& tick : x.ticks()) {
     out +=
         fmt::format("<path class=\"grid\" d=\"M{:.1f} {:.1f}V{:.1f}\"/>\n", x.At(tick.value), frame.top, frame.bottom);
     Text(out, x.At(tick.value), frame.bottom + 15, "middle", tick.label);
   }
-  for (const Tick& tick : y.ticks()) {
+  for (const PlotTick& tick : y.ticks()) {
     out +=
         fmt::format("<path class=\"grid\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>\n", frame.left, y.At(tick.value), frame.right);
     Text(out, frame.left - 6, y.At(tick.value) + 4, "end", tick.label);
   }
   if (y.has_band()) {
     out += fmt::format("<path class=\"grid\" stroke-dasharray=\"2 3\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>\n", frame.left,
-                       frame.bottom - kBandBelow * 0.75, frame.right);
+                       frame.bottom - kPlotBandBelow * 0.75, frame.right);
     Text(out, frame.left - 6, y.band() + 4, "end", fmt::format("≤{}", TickLabel(panel.y.floor)));
   }
   if (x.has_band()) Text(out, x.band(), frame.bottom + 15, "middle", fmt::format("≤{}", TickLabel(panel.x.floor)));
   out += fmt::format("<path class=\"axis\" d=\"M{:.1f} {:.1f}V{:.1f}H{:.1f}\"/>\n", frame.left, frame.top, frame.bottom,
                      frame.right);
-  Text(out, (frame.left + frame.right) / 2, frame.top - 8, "middle", panel.title, " font-weight=\"600\"");
+  if (!panel.title.empty())
+    Text(out, (frame.left + frame.right) / 2, frame.top - 8, "middle", panel.title, " font-weight=\"600\"");
   Text(out, (frame.left + frame.right) / 2, frame.bottom + 34, "middle", panel.x.label);
   const double middle = (frame.top + frame.bottom) / 2;
   Text(out, frame.left - 48, middle, "middle", panel.y.label,
        fmt::format(" transform=\"rotate(-90 {:.1f} {:.1f})\"", frame.left - 48, middle));
 }
 
-void DrawSeries(std::string& out, const PlotSeries& series, const PlotStyle& style, const Scale& x, const Scale& y) {
-  out += fmt::format("<g class=\"s{}{}\">\n", style.colour, series.highlight ? " strong" : "");
+/// How a series is drawn.
+struct SeriesLook {
+  PlotStyle style;
+  double marker = 0;
+  std::string classes;
+};
+
+std::string LinePath(const PlotSeries& series, std::string_view path) {
+  const std::string_view dash = kDashes[series.dash % kPlotDashes];
+  return fmt::format("<path class=\"line\"{} d=\"{}\"/>\n",
+                     dash.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", dash), path);
+}
+
+void DrawSeries(std::string& out, const PlotSeries& series, const SeriesLook& look, const PlotScale& x,
+                const PlotScale& y) {
+  out += fmt::format("<g class=\"{}\">\n", look.classes);
   if (series.line && series.points.size() > 1) {
     std::string path;
     for (const PlotPoint& point : series.points) {
       path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", x.At(point.x), y.At(point.y));
     }
-    out += fmt::format("<path class=\"line\" d=\"{}\"/>\n", path);
+    out += LinePath(series, path);
   }
   for (const PlotPoint& point : series.points) {
     if (!point.range) continue;
@@ -254,14 +148,62 @@ void DrawSeries(std::string& out, const PlotSeries& series, const PlotStyle& sty
   }
   for (const PlotPoint& point : series.points) {
     const std::string label = point.label.empty() ? series.name : point.label;
-    out +=
-        fmt::format("<path class=\"mark{}\" d=\"{}\"><title>{}</title></path>\n", point.hollow ? " hollow" : "",
-                    Marker(style.marker, x.At(point.x), y.At(point.y), series.highlight ? 4.5 : 3.2), EscapeXml(label));
+    out += fmt::format("<path class=\"mark{}\" d=\"{}\"><title>{}</title></path>\n", point.hollow ? " hollow" : "",
+                       Marker(look.style.marker, x.At(point.x), y.At(point.y), look.marker), EscapeXml(label));
   }
   out += "</g>\n";
 }
 
-/// What the axes of some panels must cover.
+using Styles = std::map<std::string, PlotStyle>;
+
+struct Caption {
+  double left, y;  // y of the line that the text stands on
+  double width;
+  const std::string* text;
+  int colour;
+};
+
+/// One that was moved to just below the other does not overlap it, whatever the rounding.
+bool Overlap(const Caption& a, const Caption& b) {
+  return a.left < b.left + b.width && b.left < a.left + a.width && std::abs(a.y - b.y) < kCaptionHeight - 0.1;
+}
+
+/// Right of the marker or, where the frame ends, left of it. From the top down; one that would cover an earlier one
+/// moves below it.
+std::vector<Caption> PlaceCaptions(std::vector<Caption> captions, const Frame& frame) {
+  std::stable_sort(captions.begin(), captions.end(), [](const Caption& a, const Caption& b) { return a.y < b.y; });
+  for (Caption& caption : captions) {
+    if (caption.left + caption.width > frame.right) caption.left -= caption.width + 2 * kCaptionGap;
+  }
+  for (auto it = captions.begin(); it != captions.end(); ++it) {
+    const auto covered = [&] {
+      return std::find_if(captions.begin(), it, [&](const Caption& earlier) { return Overlap(earlier, *it); });
+    };
+    for (auto earlier = covered(); earlier != it; earlier = covered()) it->y = earlier->y + kCaptionHeight;
+  }
+  return captions;
+}
+
+void DrawCaptions(std::string& out, const PlotPanel& panel, const Styles& styles, const PlotScale& x,
+                  const PlotScale& y, const Frame& frame) {
+  std::vector<Caption> captions;
+  for (const PlotSeries& series : panel.series) {
+    for (const PlotPoint& point : series.points) {
+      if (point.caption.empty()) continue;
+      captions.push_back({.left = x.At(point.x) + kCaptionGap,
+                          .y = y.At(point.y) - kCaptionGap / 2,
+                          .width = kCaptionLetter * static_cast<double>(point.caption.size()),
+                          .text = &point.caption,
+                          .colour = styles.at(series.name).colour});
+    }
+  }
+  for (const Caption& caption : PlaceCaptions(std::move(captions), frame)) {
+    out += fmt::format("<text class=\"s{}\" fill=\"currentColor\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
+                       caption.colour, caption.left, caption.y, EscapeXml(*caption.text));
+  }
+}
+
+/// What the axes of some panels have to cover.
 struct Coordinates {
   std::vector<double> xs, ys;
 };
@@ -285,18 +227,28 @@ Coordinates CoordinatesOf(std::span<const PlotPanel> panels) {
   return all;
 }
 
-using Styles = std::map<std::string, PlotStyle>;
+std::string Classes(const PlotSeries& series, const PlotStyle& style) {
+  return fmt::format("s{}{}", style.colour, series.highlight ? " strong" : "");
+}
 
+/// As part of a page, series are numbered, and markers larger.
 void DrawPanel(std::string& out, const PlotPanel& panel, const Coordinates& covered, const Frame& frame,
-               const Styles& styles) {
-  const Scale x(panel.x, covered.xs, frame.left, frame.right);
-  const Scale y(panel.y, covered.ys, frame.bottom, frame.top);
+               const Styles& styles, bool is_inline) {
+  const PlotScale x(panel.x, covered.xs, frame.left, frame.right);
+  const PlotScale y(panel.y, covered.ys, frame.bottom, frame.top);
   DrawAxes(out, panel, x, y, frame);
   for (bool highlight : {false, true}) {
-    for (const PlotSeries& series : panel.series) {
-      if (series.highlight == highlight) DrawSeries(out, series, styles.at(series.name), x, y);
+    for (std::size_t i = 0; i < panel.series.size(); ++i) {
+      const PlotSeries& series = panel.series[i];
+      if (series.highlight != highlight) continue;
+      const PlotStyle style = styles.at(series.name);
+      const double marker = is_inline ? (highlight ? kInlineStrongMarker : kInlineMarker)  //
+                                      : (highlight ? kStrongMarker : kMarker);
+      const std::string number = is_inline ? fmt::format(" curve{}", i) : "";
+      DrawSeries(out, series, {style, marker, Classes(series, style) + number}, x, y);
     }
   }
+  DrawCaptions(out, panel, styles, x, y, frame);
 }
 
 /// Series that ask for a style get it, or its colour with another marker; the others get what is left.
@@ -349,7 +301,7 @@ void DrawLegend(std::string& out, const std::vector<LegendEntry>& entries, doubl
     const double x = kLeft / 2 + column * (width - kLeft / 2) / per_row;
     const double y = top + row * kLegendRow;
     out += fmt::format("<g class=\"s{}\"><path class=\"mark\" d=\"{}\"/></g>\n", entries[i].style.colour,
-                       Marker(entries[i].style.marker, x, y, entries[i].highlight ? 4.5 : 3.2));
+                       Marker(entries[i].style.marker, x, y, entries[i].highlight ? kStrongMarker : kMarker));
     Text(out, x + 10, y + 4, "start", entries[i].name, entries[i].highlight ? " font-weight=\"600\"" : "");
   }
 }
@@ -360,8 +312,6 @@ PlotStyle NumberedStyle(int number) {
   if (number == 0) return {};
   return {.colour = 1 + (number - 1) % (kPlotColours - 1), .marker = 1 + (number - 1) % (kPlotMarkers - 1)};
 }
-
-std::string_view PlotColour(int colour, bool is_dark) { return (is_dark ? kDarkColours : kLightColours)[colour]; }
 
 PlotSeries& SeriesOf(PlotPanel& panel, std::string_view name) {
   const auto found = std::find_if(panel.series.begin(), panel.series.end(),
@@ -416,9 +366,12 @@ std::string RenderSvg(std::span<const PlotPanel> panels, std::string_view title,
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
       "role=\"img\">\n<title>{2}</title>\n",
       width, height, EscapeXml(title));
-  out += Style();
+  out += fmt::format("<style>\n{}</style>\n", PlotStyleSheet());
   out += "<rect class=\"bg\" width=\"100%\" height=\"100%\"/>\n";
   Text(out, width / 2, 20, "middle", title, " font-size=\"14\" font-weight=\"600\"");
+  const bool has_titles =
+      std::any_of(panels.begin(), panels.end(), [](const PlotPanel& p) { return !p.title.empty(); });
+  const double top = has_titles ? kTop : kTopWithoutTitle;
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const int column = static_cast<int>(i) % columns;
     const int row = static_cast<int>(i) / columns;
@@ -426,10 +379,35 @@ std::string RenderSvg(std::span<const PlotPanel> panels, std::string_view title,
     const double y = kTitle + row * layout.panel_height;
     const Coordinates covered = CoordinatesOf(layout.shares_axes ? panels : panels.subspan(i, 1));
     DrawPanel(out, panels[i], covered,
-              {x + kLeft, x + layout.panel_width - kRight, y + kTop, y + layout.panel_height - kBottom}, styles);
+              {x + kLeft, x + layout.panel_width - kRight, y + top, y + layout.panel_height - kBottom}, styles, false);
   }
   DrawLegend(out, legend, legend_top, width, per_row);
   return out + "</svg>\n";
+}
+
+std::string InlineSvg(const PlotPanel& panel, int width, int height) {
+  const std::span<const PlotPanel> panels(&panel, 1);
+  // Named by an attribute: a title would be shown wherever the pointer rests.
+  std::string out = fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{} against {}\">\n", width,
+                                height, EscapeXml(panel.y.label), EscapeXml(panel.x.label));
+  const double top = panel.title.empty() ? kTopWithoutTitle : kTop;
+  DrawPanel(out, panel, CoordinatesOf(panels), {kLeft, width - kRight, top, height - kBottom}, ChooseStyles(panels),
+            true);
+  return out + "</svg>\n";
+}
+
+std::vector<std::string> InlineLegend(const PlotPanel& panel) {
+  const Styles styles = ChooseStyles({&panel, 1});
+  std::vector<std::string> keys;
+  for (const PlotSeries& series : panel.series) {
+    const PlotStyle style = styles.at(series.name);
+    const double marker = series.highlight ? kInlineStrongMarker : kInlineMarker;
+    keys.push_back(fmt::format(
+        "<svg viewBox=\"0 0 30 14\" width=\"30\" height=\"14\" aria-hidden=\"true\"><g class=\"{}\">{}<path "
+        "class=\"mark\" d=\"{}\"/></g></svg>",
+        Classes(series, style), series.line ? LinePath(series, "M0 7H30") : "", Marker(style.marker, 15, 7, marker)));
+  }
+  return keys;
 }
 
 }  // namespace punt

@@ -47,21 +47,23 @@ parent=$(cd "$PUNT_SOURCE_DIR/.." && pwd)
 cat >ctest.txt <<END
 Test project /somewhere/build/release
       Start   1: A.One
- 1/7 Test   #1: A.One ....................................   Passed    0.01 sec
+ 1/9 Test   #1: A.One ....................................   Passed    0.01 sec
       Start   2: A.Two
- 2/7 Test   #2: A.Two ....................................***Failed    0.02 sec
+ 2/9 Test   #2: A.Two ....................................***Failed    0.02 sec
 a_test.cc:7: Failure
 Expected equality of these values
   1/2 Test of words that look like a result
 
       Start   3: A.Three
- 3/7 Test   #3: A.Three ..................................***Skipped   0.00 sec
- 4/7 Test   #4: A/Four.Runs/x deep, 3 rows ............................***Skipped   0.00 sec
- 5/7 Test   #5: script_test ..............................***Skipped   0.00 sec
- 6/7 Test   #6: slow_test ................................***Timeout 600.00 sec
- 7/7 Test   #7: A/Five.Runs/x  # GetParam() = x y .........   Passed    0.01 sec
+ 3/9 Test   #3: A.Three ..................................***Skipped   0.00 sec
+ 4/9 Test   #4: A/Four.Runs/x deep, 3 rows ............................***Skipped   0.00 sec
+ 5/9 Test   #5: script_test ..............................***Skipped   0.00 sec
+ 6/9 Test   #6: slow_test ................................***Timeout 600.00 sec
+ 7/9 Test   #7: A/Five.Runs/x  # GetParam() = x y .........   Passed    0.01 sec
+ 8/9 Test   #8: Data.One .................................***Skipped   0.00 sec
+ 9/9 Test   #9: Data.Two .................................***Skipped   0.00 sec
 
-71% tests passed, 2 tests failed out of 7
+78% tests passed, 2 tests failed out of 9
 
 Total Test time (real) =   3.00 sec
 
@@ -69,6 +71,8 @@ The following tests did not run:
 	  3 - A.Three (Skipped)
 	  4 - A/Four.Runs/x deep, 3 rows (Skipped)
 	  5 - script_test (Skipped)
+	  8 - Data.One (Skipped)
+	  9 - Data.Two (Skipped)
 
 The following tests FAILED:
 	  2 - A.Two (Failed)
@@ -76,8 +80,8 @@ The following tests FAILED:
 Errors while running CTest
 END
 cat >LastTest.log <<END
-3/7 Testing: A.Three
-3/7 Test: A.Three
+3/9 Testing: A.Three
+3/9 Test: A.Three
 Output:
 ----------------------------------------------------------
 a_test.cc:9: Skipped
@@ -85,27 +89,44 @@ missing: $parent/shared/data/tokens/one.json
 
 [  SKIPPED ] A.Three (0 ms)
 <end of output>
-4/7 Testing: A/Four.Runs/x deep, 3 rows
-4/7 Test: A/Four.Runs/x deep, 3 rows
+4/9 Testing: A/Four.Runs/x deep, 3 rows
+4/9 Test: A/Four.Runs/x deep, 3 rows
 a_test.cc:9: Skipped
 missing: $parent/shared/data/tokens/two.json
 <end of output>
-5/7 Testing: script_test
-5/7 Test: script_test
+5/9 Testing: script_test
+5/9 Test: script_test
 skipped: no chromium, so nothing was opened
+<end of output>
+7/9 Testing: A/Five.Runs/x
+7/9 Test: A/Five.Runs/x  # GetParam() = x y
+left out: no test data: benchmark/log.jsonl
+<end of output>
+8/9 Test: Data.One
+d_test.cc:9: Skipped
+no test data: benchmark/one.jsonl
+<end of output>
+9/9 Test: Data.Two
+d_test.cc:9: Skipped
+no test data: tokens/a/b.json
 <end of output>
 END
 PUNT_TERMINAL=0 "$scripts/show-progress" tests "tests" log <ctest.txt >out
-for line in "a_test.cc:7: Failure" "Expected equality of these values" "71% tests passed, 2 tests failed out of 7" \
+for line in "a_test.cc:7: Failure" "Expected equality of these values" "78% tests passed, 2 tests failed out of 9" \
   "The following tests FAILED:"; do
   grep -qF -- "$line" out || fail "not passed on: $line"
 done
 grep -q '#2: A.Two .*Failed' out && grep -q '#6: slow_test .*Timeout' out || fail "failures are not named: $(cat out)"
 ! grep -qE 'Start|A\.One|A\.Three|A\.Five' out || fail "routine on the screen: $(cat out)"
 "$scripts/count-tests" log LastTest.log >out
-[ "$(tail -n 1 out)" = "2 passed, 2 failed, 3 skipped" ] || fail "the last line: $(cat out)"
+[ "$(tail -n 1 out)" = "2 passed, 2 failed, 5 skipped" ] || fail "the last line: $(cat out)"
 grep -qx ' *2  missing ../shared/data/tokens' out || fail "files of a folder are one reason: $(cat out)"
 grep -qx ' *1  no chromium, so nothing was opened' out || fail "a script's reason: $(cat out)"
+[ "$(grep -c 'fetch-test-data' out)" -eq 1 ] || fail "missing data is named once: $(cat out)"
+grep -qE '^ *2  no test data \(benchmark 1, tokens 1\): scripts/fetch-test-data ' out ||
+  fail "missing data: $(cat out)"
+[ "$(grep -A1 '^left out of tests that passed:$' out | tail -n 1)" = "     1  no test data: benchmark/log.jsonl" ] ||
+  fail "what a passed test left out: $(cat out)"
 grep -v Skipped ctest.txt >log
 "$scripts/count-tests" log /nowhere >out
 [ "$(cat out)" = "2 passed, 2 failed, 0 skipped" ] || fail "nothing skipped: $(cat out)"

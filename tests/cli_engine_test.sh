@@ -14,11 +14,11 @@ for planner in $("$PUNT" list planners --json | sed -n 's/^    "name": "\(.*\)",
     continue
   fi
   accepts $llada hello --length 12 --temperature 0 --planner "$planner" --json --trace "$planner.jsonl"
-  [[ $(field tokens) != *314* ]] || fail "planner $planner leaves masks: $out"
+  [[ $(field tokens) == '['*']' && $(field tokens) != *314* ]] || fail "planner $planner leaves masks: $out"
   [ "$(field stop)" = '"full"' ] || [ "$(field stop)" = '"eos"' ] || fail "planner $planner stopped: $out"
   accepts replay "$planner.jsonl"
   accepts $llada hello --length 12 --temperature 0 --planner "$planner" --window 6 --cache dual --json
-  [[ $(field tokens) != *314* ]] || fail "planner $planner leaves masks with a cache: $out"
+  [[ $(field tokens) == '['*']' && $(field tokens) != *314* ]] || fail "planner $planner leaves masks with a cache: $out"
 done
 accepts generate --model "$golden/dream" --threads 1 hello --length 8 --planner punt --json
 refuses "needs shadow rows" generate --model "$golden/dream" hello --length 8 --planner wino

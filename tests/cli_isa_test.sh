@@ -50,7 +50,7 @@ for PUNT_ISA in "$best" "$lowest"; do
   accepts bench sudoku --model sudoku --planners "top-k:k=16" --temperature 0 --limit 1 --threads 1 --out "bench-$PUNT_ISA"
   accepts convert "$golden/llada" "$PUNT_ISA.gguf" --type q8_0
   accepts generate --model "$PUNT_ISA.gguf" hello --length 20 --seed 3 --threads 1 --json
-  [[ $(field tokens) != *314* ]] || fail "$PUNT_ISA: masks are left in a text of a q8_0 file: $out"
+  [[ $(field tokens) == '['*']' && $(field tokens) != *314* ]] || fail "$PUNT_ISA: masks are left in a text of a q8_0 file: $out"
 done
 cmp -s "$best.gguf" "$lowest.gguf" || fail "files that are converted depend on the instruction set"
 

@@ -44,7 +44,7 @@ accepts score mt-bench --data questions.jsonl --responses answers/items.jsonl --
 [ "$(wc -l <own.jsonl)" -eq 4 ] || fail "requests about own answers: $(cat own.jsonl)"
 
 # ---- an endpoint
-command -v python3 >/dev/null || { echo "skipped the endpoint: no python3"; exit $((failures > 0)); }
+command -v python3 >/dev/null || { echo "left out: the endpoint: no python3"; exit $((failures > 0)); }
 cat >server.py <<'PY'
 # Answers the second request for a turn that it has not seen; then as many as argv[1] says, and 400 from there on.
 import http.server, json, sys

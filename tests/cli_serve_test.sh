@@ -28,7 +28,7 @@ answers() {
   [ "$status" = "$wanted" ] && [[ $body == *"$needle"* ]] || fail "$1 $2: status $status, not $wanted, or no '$needle': $body"
 }
 
-value() { grep -o "\"$1\":[^,}]*" <<<"$body" | head -n 1 | cut -d: -f2-; }
+value() { json "$1" <<<"$body"; }
 texts() { sed -n 's/^data: //p' | grep -o '"text":"[^"]*"\|"content":"[^"]*"' | sed 's/^"[a-z]*":"//; s/"$//' | tr -d '\n'; }
 
 # ---- a model with a chat template
@@ -42,24 +42,24 @@ refuses "cannot listen on" serve --port "${url##*:}" --model $golden/llada
 
 request='"prompt": "the ", "max_tokens": 12, "seed": 5, "temperature": 0.8'
 answers 200 '"finish_reason"' /v1/completions "{$request}"
-first=$(value text)
-nfe=$(value nfe)
-[ "$(value prompt_tokens)" -gt 0 ] && [ "$(value steps)" -gt 0 ] || fail "usage: $body"
+first=$(value choices.0.text)
+nfe=$(value usage.nfe)
+[ "$(value usage.prompt_tokens)" -gt 0 ] && [ "$(value usage.steps)" -gt 0 ] || fail "usage: $body"
 answers 200 "$first" /v1/completions "{$request}"
 [ "$(metric 'punt_nfe_total{kind="base"}')" -gt 0 ] || fail "no base passes in the metrics"
 total=$(($(metric 'punt_nfe_total{kind="base"}') + $(metric 'punt_nfe_total{kind="test"}')))
-[ "$(grep -c "\"path\":\"/v1/completions\",\"status\":200,.*\"nfe\":$nfe,.*\"tokens\":$(value completion_tokens),\"complete\":true}" plain.log)" -eq 2 ] ||
+[ "$(grep -c "\"path\":\"/v1/completions\",\"status\":200,.*\"nfe\":$nfe,.*\"tokens\":$(value usage.completion_tokens),\"complete\":true}" plain.log)" -eq 2 ] ||
   fail "no passes and tokens in the log: $(cat plain.log)"
 [ "$total" -eq $((2 * nfe)) ] || fail "metrics count $total passes, answers $((2 * nfe))"
 [ "$(metric punt_batch_sequences_sum)" = "$total" ] || fail "batches have $(metric punt_batch_sequences_sum) passes, not $total"
 [ "$(metric punt_forward_seconds_count)" -le "$total" ] || fail "more batches than passes"
 before=$(metric 'punt_nfe_total{kind="test"}')
 answers 200 '"finish_reason"' /v1/completions "{$request, \"diffusion\": {\"planner\": \"punt:fallback=false\"}}"
-tests=$(value nfe_test)
+tests=$(value usage.nfe_test)
 [ "$tests" -gt 0 ] && [ "$(metric 'punt_nfe_total{kind="test"}')" -eq $((before + tests)) ] || fail "test passes in the metrics: $body"
 
 accepts generate "the " --model $golden/llada --length 12 --seed 5 --temperature 0.8 --threads 1 --json
-[[ $out == *"\"nfe\":"*"$nfe"* ]] || fail "generate and serve count differently: $nfe in $out"
+[ "$(field nfe.total)" = "$nfe" ] || fail "generate and serve count differently: $nfe in $out"
 
 post /v1/completions "{$request, \"stream\": true, \"stream_options\": {\"include_usage\": true}}"
 [ "\"$(texts <body)\"" = "$first" ] || fail "the stream says '$(texts <body)', the answer $first"
@@ -80,7 +80,7 @@ sed -n 's/^data: .*"event":\({.*}\)}$/\1/p' body >streamed.jsonl
 accepts replay streamed.jsonl --view plain --step 1
 
 answers 200 '"finish_reason":"stop"' /v1/completions "{$request, \"stop\": ${first:0:2}\"}"
-[ "$(value text)" = '""' ] || fail "text before the stop: $body"
+[ "$(value choices.0.text)" = '""' ] || fail "text before the stop: $body"
 answers 200 '"text"' /v1/completions "{$request, \"suffix\": \" end\"}"
 
 # ---- what is wrong is named

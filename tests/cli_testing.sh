@@ -7,6 +7,7 @@ trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
 unset NO_COLOR
 export PUNT_MODELS_DIR=$folder/no-models  # tests say which model they mean
+data_cache=${XDG_CACHE_HOME:-$HOME/.cache}/punt/test-data
 export XDG_CACHE_HOME=$folder/no-cache
 failures=0
 
@@ -40,5 +41,31 @@ accepts() {
   [ "$code" -eq 0 ] || fail "exit code $code: $* -> $err"
 }
 
-# field NAME: the raw value of a top-level key in a one-line JSON object on $out
-field() { sed -E 's/.*"'"$1"'":("([^"\\]|\\.)*"|\[[^]]*\]|\{[^}]*\}|[^,}]*).*/\1/' <<<"$out"; }
+# json PATH: of every line on stdin, a JSON value without blanks, the one at a path such as usage.nfe or choices.0.text;
+# nothing, a line on stderr and exit code 1 where there is none
+json() {
+  python3 -c '
+import json, sys
+for line in sys.stdin:
+    try:
+        value = json.loads(line)
+        for key in sys.argv[1].split("."):
+            value = value[int(key)] if isinstance(value, list) else value[key]
+    except (ValueError, LookupError, TypeError):
+        sys.exit(f"no {sys.argv[1]} in: {line.rstrip()}")
+    print(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+' "$1"
+}
+
+# field PATH: the same of $out
+field() { json "$1" <<<"$out"; }
+
+# test_data NAME: where a published file or folder is (base/test_data_testing.h); fails when it is nowhere
+test_data() {
+  local at places=("$data_cache" "$PUNT_SOURCE_DIR/../shared/data")
+  [ -z "${PUNT_TEST_DATA:-}" ] || places=("$PUNT_TEST_DATA")
+  for at in "${places[@]}"; do
+    [ -e "$at/$1" ] && echo "$at/$1" && return
+  done
+  return 1
+}

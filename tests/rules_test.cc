@@ -52,7 +52,7 @@ std::vector<SourceFile> SourceFiles() {
     const std::string extension = entry.path().extension();
     if (extension != ".cc" && extension != ".h") continue;
     const std::string name = entry.path().filename();
-    const bool is_test = name.find("_test.cc") != std::string::npos || name.find("testing") != std::string::npos;
+    const bool is_test = name.ends_with("_test.cc") || name.ends_with("_testing.h");
     files.push_back({entry.path(), fs::relative(entry.path(), kSource).begin()->string(), is_test});
   }
   return files;
@@ -132,6 +132,35 @@ TEST(Rules, IncludesPointDown) {
     }
   }
   EXPECT_GT(seen, 20);
+}
+
+// The name alone tells what is for tests: such headers may print and may look below the line, and others are not used
+// by tests alone.
+TEST(Rules, HeadersForTestsAreNamedSo) {
+  const std::regex include("#include \"([a-z0-9_./-]+\\.h)\"");
+  std::map<std::string, bool> has_users;  // other than tests
+  for (const SourceFile& file : SourceFiles()) {
+    if (file.path.extension() == ".h") has_users.try_emplace(fs::relative(file.path, kSource), false);
+  }
+  const std::size_t headers = has_users.size();
+  for (const char* folder : {"src", "bench", "fuzz"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(kSource.parent_path() / folder)) {
+      const std::string name = entry.path().filename();
+      if (!(name.ends_with(".cc") || name.ends_with(".h")) || name.ends_with("_test.cc")) continue;
+      const std::string text = Read(entry.path());
+      for (std::sregex_iterator it(text.begin(), text.end(), include), end; it != end; ++it) {
+        const bool is_for_tests = (*it)[1].str().ends_with("_testing.h");
+        const bool is_user = !name.ends_with("_testing.h");
+        EXPECT_FALSE(is_for_tests && is_user && folder == std::string("src")) << entry.path() << ": " << (*it)[0];
+        if (is_user) has_users[(*it)[1]] = true;
+      }
+    }
+  }
+  EXPECT_GT(headers, 100u);
+  for (const SourceFile& file : SourceFiles()) {
+    if (file.path.extension() != ".h" || file.is_test) continue;
+    EXPECT_TRUE(has_users.at(fs::relative(file.path, kSource))) << file.path << " is for tests: name it *_testing.h";
+  }
 }
 
 TEST(Rules, PublicHeadersStandAlone) {

@@ -1,5 +1,5 @@
-// Released tokenizers against Hugging Face's own output. The files are large and not shipped: without the folder
-// ../shared beside the sources the tests are skipped. Each tokenizer is opened once.
+// Released tokenizers against Hugging Face's and llama.cpp's own output. The tokenizers are large and not shipped:
+// without them (base/test_data_testing.h) the tests are skipped. Each is opened once.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/test_data_testing.h"
 #include "model/model_text.h"
 #include "text/utf8.h"
 
@@ -18,8 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
+using testing::TestData;
 
-const fs::path kShared = fs::path(PUNT_SOURCE_DIR) / "../shared";
+const fs::path kGolden = fs::path(PUNT_SOURCE_DIR) / "tests/golden";
 
 std::string Read(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
@@ -95,13 +97,8 @@ Outcome Compare(const Vocabulary& vocabulary, const std::vector<Vector>& vectors
   return outcome;
 }
 
-const auto kExactly = [](const Vector& vector, const std::string& text) { return text == vector.text; };
-const auto kNormalized = [](const Vector& vector, const std::string& text) { return text == Nfc(vector.text); };
-
-#define REQUIRE_FILE(path)                                                                    \
-  do {                                                                                        \
-    if (!fs::exists(path)) GTEST_SKIP() << "missing: " << (path).lexically_normal().string(); \
-  } while (false)
+bool IsExactly(const Vector& vector, const std::string& text) { return text == vector.text; }
+bool IsNormalized(const Vector& vector, const std::string& text) { return text == Nfc(vector.text); }
 
 template <typename Original>
 void ExpectAll(const Vocabulary& vocabulary, const std::vector<Vector>& vectors, Original original, int count) {
@@ -111,53 +108,48 @@ void ExpectAll(const Vocabulary& vocabulary, const std::vector<Vector>& vectors,
   EXPECT_EQ(outcome.decoded, count);
 }
 
+/// The folder "tokenizers/<name>" that has `file`.
+Vocabulary Open(const std::string& name, const std::string& file = "tokenizer.json") {
+  return OpenModelVocabulary(TestData("tokenizers/" + name + "/" + file).parent_path().string());
+}
+
+std::vector<Vector> ReadLlamaCpp(const std::string& name) {
+  const std::string file = "tokenizers/llama.cpp/ggml-vocab-" + name + ".gguf";
+  return ReadLlamaCpp(TestData(file + ".inp"), TestData(file + ".out"));
+}
+
 TEST(TokenizerVectors, Llada) {
-  const fs::path folder = kShared / "data/tokenizers/llada-8b-instruct";
-  REQUIRE_FILE(folder);
-  const Vocabulary vocabulary = OpenModelVocabulary(folder.string());
+  REQUIRE_TEST_DATA("tokenizers/llada-8b-instruct/tokenizer.json");
+  const Vocabulary vocabulary = Open("llada-8b-instruct");
   EXPECT_EQ(vocabulary.mask_token, 126336);
   EXPECT_EQ(vocabulary.eos_tokens, (std::vector<Token>{126081, 126348}));
-  ExpectAll(vocabulary, ReadLines(folder / "vectors.jsonl"), kNormalized, 840);
-  const fs::path golden = kShared / "golden/tokenizers/llada-8b-instruct.vectors.json";
-  REQUIRE_FILE(golden);
-  ExpectAll(vocabulary, ReadList(golden), kNormalized, 114);
+  ExpectAll(vocabulary, ReadList(kGolden / "tokenizers/llada-8b-instruct.vectors.json"), IsNormalized, 114);
 }
 
 TEST(TokenizerVectors, Dream) {
-  const fs::path folder = kShared / "data/tokenizers/dream-v0-7b";
-  REQUIRE_FILE(folder);
-  const Vocabulary vocabulary = OpenModelVocabulary(folder.string());
+  REQUIRE_TEST_DATA("tokenizers/dream-v0-7b/tokenizer.json", "tokenizers/llama.cpp/ggml-vocab-qwen2.gguf.inp");
+  const Vocabulary vocabulary = Open("dream-v0-7b");
   EXPECT_EQ(vocabulary.mask_token, 151666);
   EXPECT_EQ(vocabulary.eos_tokens.at(0), 151643);
   EXPECT_EQ(vocabulary.eos_tokens.at(1), 151645);
-  ExpectAll(vocabulary, ReadLines(folder / "vectors.jsonl"), kNormalized, 840);
-  const fs::path golden = kShared / "golden/tokenizers/dream-7b.vectors.json";
-  REQUIRE_FILE(golden);
-  ExpectAll(vocabulary, ReadList(golden), kNormalized, 114);
+  ExpectAll(vocabulary, ReadList(kGolden / "tokenizers/dream-7b.vectors.json"), IsNormalized, 114);
   // Dream's vocabulary is that of Qwen 2 with two tokens more.
-  const fs::path inputs = kShared / "data/tokenizers/llama.cpp/ggml-vocab-qwen2.gguf.inp";
-  REQUIRE_FILE(inputs);
-  const fs::path outputs = kShared / "data/tokenizers/llama.cpp/ggml-vocab-qwen2.gguf.out";
-  ExpectAll(vocabulary, ReadLlamaCpp(inputs, outputs), kNormalized, 46);
+  ExpectAll(vocabulary, ReadLlamaCpp("qwen2"), IsNormalized, 46);
 }
 
 TEST(TokenizerVectors, Gpt2) {
-  const fs::path folder = kShared / "data/tokenizers/gpt2";
-  REQUIRE_FILE(folder);
-  const Vocabulary vocabulary = OpenModelVocabulary(folder.string());
+  REQUIRE_TEST_DATA("tokenizers/gpt2/tokenizer.json", "tokenizers/llama.cpp/ggml-vocab-gpt-2.gguf.inp");
+  const Vocabulary vocabulary = Open("gpt2");
   EXPECT_EQ(vocabulary.mask_token, -1);
   EXPECT_EQ(vocabulary.eos_tokens, (std::vector<Token>{50256}));
-  ExpectAll(vocabulary, ReadLines(folder / "vectors.jsonl"), kExactly, 840);
+  ExpectAll(vocabulary, ReadLlamaCpp("gpt-2"), IsExactly, 46);
 }
 
 TEST(TokenizerVectors, Gpt2OfAGgufFile) {
-  const fs::path file = kShared / "data/tokenizers/llama.cpp/ggml-vocab-gpt-2.gguf";
-  REQUIRE_FILE(file);
-  const Vocabulary vocabulary = OpenModelVocabulary(file.string());
-  ExpectAll(vocabulary, ReadLlamaCpp(file.string() + ".inp", file.string() + ".out"), kExactly, 46);
-  const fs::path vectors = kShared / "data/tokenizers/gpt2/vectors.jsonl";
-  REQUIRE_FILE(vectors);
-  ExpectAll(vocabulary, ReadLines(vectors), kExactly, 840);
+  const std::string file = "tokenizers/llama.cpp/ggml-vocab-gpt-2.gguf";
+  REQUIRE_TEST_DATA(file);
+  const Vocabulary vocabulary = OpenModelVocabulary(TestData(file).string());
+  ExpectAll(vocabulary, ReadLlamaCpp("gpt-2"), IsExactly, 46);
 }
 
 /// WordPiece loses case and spacing: what it gives back must give the same tokens again.
@@ -168,32 +160,58 @@ auto GivesTheSameTokens(const Vocabulary& vocabulary) {
 }
 
 TEST(TokenizerVectors, Bert) {
-  const fs::path folder = kShared / "data/tokenizers/bert-base-uncased";
-  REQUIRE_FILE(folder);
-  const Vocabulary vocabulary = OpenModelVocabulary(folder.string());
+  REQUIRE_TEST_DATA("tokenizers/bert-base-uncased/vocab.txt", "tokenizers/llama.cpp/ggml-vocab-bert-bge.gguf.inp");
+  const Vocabulary vocabulary = Open("bert-base-uncased", "vocab.txt");
   EXPECT_EQ(vocabulary.mask_token, 103);
   EXPECT_EQ(vocabulary.tokenizer->Prefix(), std::vector<Token>{101});
   EXPECT_EQ(vocabulary.tokenizer->Suffix(), std::vector<Token>{102});
-  ExpectAll(vocabulary, ReadLines(folder / "vectors.jsonl"), GivesTheSameTokens(vocabulary), 840);
+  ExpectAll(vocabulary, ReadLlamaCpp("bert-bge"), GivesTheSameTokens(vocabulary), 46);
 }
 
 TEST(TokenizerVectors, BertOfAGgufFile) {
-  const fs::path file = kShared / "data/tokenizers/llama.cpp/ggml-vocab-bert-bge.gguf";
-  REQUIRE_FILE(file);
-  const Vocabulary vocabulary = OpenModelVocabulary(file.string());
+  const std::string file = "tokenizers/llama.cpp/ggml-vocab-bert-bge.gguf";
+  REQUIRE_TEST_DATA(file);
+  const Vocabulary vocabulary = OpenModelVocabulary(TestData(file).string());
   EXPECT_EQ(vocabulary.tokenizer->Prefix(), std::vector<Token>{101});
-  ExpectAll(vocabulary, ReadLlamaCpp(file.string() + ".inp", file.string() + ".out"), GivesTheSameTokens(vocabulary),
-            46);
+  ExpectAll(vocabulary, ReadLlamaCpp("bert-bge"), GivesTheSameTokens(vocabulary), 46);
 }
 
+/// Texts of many kinds: code, other languages, random characters.
+class ManyTexts : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(ManyTexts, AreEncodedAndDecoded) {
+  const std::string folder = "tokenizers/" + GetParam();
+  const bool is_word_piece = GetParam() == "bert-base-uncased";
+  const std::string file = is_word_piece ? "vocab.txt" : "tokenizer.json";
+  REQUIRE_TEST_DATA(folder + "/" + file, folder + "/vectors.jsonl");
+  const Vocabulary vocabulary = Open(GetParam(), file);
+  const std::vector<Vector> vectors = ReadLines(TestData(folder + "/vectors.jsonl"));
+  if (is_word_piece) {
+    ExpectAll(vocabulary, vectors, GivesTheSameTokens(vocabulary), 840);
+  } else {
+    ExpectAll(vocabulary, vectors, GetParam() == "gpt2" ? IsExactly : IsNormalized, 840);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(TokenizerVectors, ManyTexts,
+                         ::testing::Values("llada-8b-instruct", "dream-v0-7b", "gpt2", "bert-base-uncased"),
+                         [](const auto& name) {
+                           std::string text = name.param;
+                           std::replace(text.begin(), text.end(), '-', '_');
+                           return text;
+                         });
+
+TEST(TokenizerVectors, ManyTextsInGpt2OfAGgufFile) {
+  const std::string file = "tokenizers/llama.cpp/ggml-vocab-gpt-2.gguf";
+  REQUIRE_TEST_DATA(file, "tokenizers/gpt2/vectors.jsonl");
+  ExpectAll(OpenModelVocabulary(TestData(file).string()), ReadLines(TestData("tokenizers/gpt2/vectors.jsonl")),
+            IsExactly, 840);
+}
+
+/// The two sequences, and their tokens, that the tests of ESM's tokenizer in Hugging Face's transformers have.
 TEST(TokenizerVectors, Esm) {
-  const fs::path golden = fs::path(PUNT_SOURCE_DIR) / "tests/golden/esm2";
-  const fs::path file = kShared / "data/tokenizers/esm2/vectors.jsonl";
-  REQUIRE_FILE(file);
-  const Vocabulary vocabulary = OpenModelVocabulary(golden.string());
-  std::vector<Vector> vectors = ReadLines(file);
-  for (Vector& vector : vectors) vector.ids = {vector.ids.begin() + 1, vector.ids.end() - 1};  // <cls> and <eos>
-  ExpectAll(vocabulary, vectors, kExactly, 2);
+  const Vocabulary vocabulary = OpenModelVocabulary((kGolden / "esm2").string());
+  ExpectAll(vocabulary, {{"LAGVS", {4, 5, 6, 7, 8}}, {"WCB", {22, 23, 25}}}, IsExactly, 2);
 }
 
 }  // namespace

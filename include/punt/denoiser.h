@@ -172,6 +172,7 @@ struct Counters {
   std::int64_t rows_read = 0;   // rows that went through the output head
 
   std::int64_t nfe() const { return base_passes + test_passes; }
+  friend bool operator==(const Counters&, const Counters&) = default;
 };
 
 /// Not thread-safe: one caller at a time. Tokens, rows and lengths outside their ranges throw Error, as does a request

@@ -103,6 +103,8 @@ struct Round {
   std::vector<double> divergences;  // one per test
   std::vector<bool> kept;           // one per test: divergence <= epsilon
   double epsilon = 0;
+
+  friend bool operator==(const Round&, const Round&) = default;
 };
 
 struct Plan {

@@ -40,12 +40,16 @@ struct RunEvent {
   std::string cache = "none";
   Token mask_token = 0;
   std::vector<Token> canvas;  // before the first step
+
+  friend bool operator==(const RunEvent&, const RunEvent&) = default;
 };
 
 /// Texts of tokens that later events use.
 struct PiecesEvent {
   std::map<Token, std::string> pieces;
   std::vector<Token> control = {};  // those of them that are not text, ascending
+
+  friend bool operator==(const PiecesEvent&, const PiecesEvent&) = default;
 };
 
 /// A step begins: proposals of all masked positions of the scope, highest confidence first.
@@ -55,11 +59,15 @@ struct StepEvent {
   std::vector<Position> positions;
   std::vector<Token> tokens;
   std::vector<double> confidence;
+
+  friend bool operator==(const StepEvent&, const StepEvent&) = default;
 };
 
 struct RoundEvent {
   int step = 0;
   Round round;
+
+  friend bool operator==(const RoundEvent&, const RoundEvent&) = default;
 };
 
 /// A step ends.
@@ -70,6 +78,8 @@ struct CommitEvent {
   std::vector<double> confidence;
   std::vector<Position> remasked;
   Counters counters;  // since the start of the run
+
+  friend bool operator==(const CommitEvent&, const CommitEvent&) = default;
 };
 
 enum class StopReason { kFull, kEos, kStepLimit, kNfeLimit, kCancelled, kStopString };
@@ -83,6 +93,8 @@ struct EndEvent {
   Counters counters;
   std::vector<Token> tokens;  // the final canvas
   double seconds = 0;
+
+  friend bool operator==(const EndEvent&, const EndEvent&) = default;
 };
 
 using TraceEvent = std::variant<RunEvent, PiecesEvent, StepEvent, RoundEvent, CommitEvent, EndEvent>;

@@ -9,7 +9,7 @@
 
 #include "denoise/toy_joint.h"
 #include "denoise/toy_random.h"
-#include "denoise/toy_truth.h"
+#include "denoise/toy_truth_testing.h"
 #include "denoise/toys.h"
 #include "punt/error.h"
 

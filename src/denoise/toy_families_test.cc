@@ -10,7 +10,7 @@
 #include "denoise/toy_forest.h"
 #include "denoise/toy_joint.h"
 #include "denoise/toy_mixture.h"
-#include "denoise/toy_truth.h"
+#include "denoise/toy_truth_testing.h"
 #include "denoise/toys.h"
 #include "punt/error.h"
 

@@ -7,7 +7,7 @@
 
 #include "denoise/toy_coupled.h"
 #include "denoise/toy_random.h"
-#include "denoise/toy_truth.h"
+#include "denoise/toy_truth_testing.h"
 #include "punt/error.h"
 
 namespace punt {

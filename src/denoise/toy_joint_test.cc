@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "denoise/toy_random.h"
-#include "denoise/toy_truth.h"
+#include "denoise/toy_truth_testing.h"
 #include "punt/error.h"
 
 namespace punt {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "denoise/toy_random.h"
-#include "denoise/toy_truth.h"
+#include "denoise/toy_truth_testing.h"
 #include "punt/error.h"
 
 namespace punt {

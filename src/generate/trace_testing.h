@@ -61,7 +61,7 @@ inline TraceEvent RandomEvent(RandomStream& random) {
     case 4:
       return CommitEvent{below(1000), tokens(size), tokens(size), reals(size), tokens(size), counters()};
     default:
-      return EndEvent{static_cast<StopReason>(below(5)), below(1000), counters(), tokens(size), random.Uniform()};
+      return EndEvent{static_cast<StopReason>(below(6)), below(1000), counters(), tokens(size), random.Uniform()};
   }
 }
 

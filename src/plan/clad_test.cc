@@ -1,6 +1,6 @@
 #include <map>
 
-#include "plan/testing.h"
+#include "plan/scripted_step_testing.h"
 #include "punt/random.h"
 
 namespace punt {

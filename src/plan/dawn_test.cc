@@ -1,4 +1,4 @@
-#include "plan/testing.h"
+#include "plan/scripted_step_testing.h"
 
 namespace punt {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "plan/testing.h"
+#include "plan/scripted_step_testing.h"
 #include "punt/random.h"
 
 namespace punt {

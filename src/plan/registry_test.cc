@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "plan/testing.h"
+#include "plan/scripted_step_testing.h"
 
 namespace punt {
 namespace {

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "plan/testing.h"
+#include "plan/scripted_step_testing.h"
 
 namespace punt {
 namespace {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "plan/testing.h"
+#include "plan/scripted_step_testing.h"
 
 namespace punt {
 namespace {

@@ -1,7 +1,7 @@
 #include <cmath>
 #include <map>
 
-#include "plan/testing.h"
+#include "plan/scripted_step_testing.h"
 
 namespace punt {
 namespace {

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <thread>
 
 #include "punt/model.h"
@@ -13,6 +14,19 @@
 
 namespace punt {
 namespace {
+
+using std::chrono_literals::operator""ms;
+
+/// Of a loop that waits: after a minute the test fails instead of hanging.
+class Patience {
+ public:
+  void Check() const {
+    if (std::chrono::steady_clock::now() > end_) throw std::runtime_error("waited for a minute");
+  }
+
+ private:
+  const std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+};
 
 class CompletionTest : public ::testing::Test {
  protected:
@@ -37,7 +51,7 @@ class CompletionTest : public ::testing::Test {
   }
 
   static void Await(Completion& completion) {
-    while (!completion.is_done()) completion.Next(std::chrono::milliseconds(1));
+    for (const Patience patience; !completion.is_done(); completion.Next(1ms)) patience.Check();
   }
 
   const Model model_ = OpenModel("toy:markov,length=12,vocab=4,seed=1,coupling=0.9");
@@ -143,12 +157,17 @@ TEST(Completion, WhatWaitsIsBounded) {
   const CompletionRequest request{
       .sampling = {.planner = "top-k:k=1"}, .choices = 16, .stream = true, .stream_kind = StreamKind::kEvents};
   Completion completion(model, scheduler, metrics, request, "somebody");
-  while (scheduler.waiting() + scheduler.running() > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const Patience patience;
+  while (scheduler.waiting() + scheduler.running() > 0) {
+    patience.Check();
+    std::this_thread::sleep_for(1ms);
+  }
   EXPECT_TRUE(completion.is_overfull());
   EXPECT_EQ(metrics.cancelled, 16);
   std::size_t bytes = 0;
   while (!completion.is_done()) {
-    if (const auto part = completion.Next(std::chrono::milliseconds(1))) bytes += part->event.size();
+    patience.Check();
+    if (const auto part = completion.Next(1ms)) bytes += part->event.size();
   }
   EXPECT_LT(bytes, std::size_t{9} << 20);
   EXPECT_FALSE(completion.is_overfull());

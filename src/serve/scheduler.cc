@@ -103,10 +103,15 @@ void Scheduler::Leave(Slot& slot) {
 
 Scheduler::Slot::~Slot() { scheduler_.Leave(*this); }
 
+bool Scheduler::Slot::is_turn() const {
+  std::lock_guard lock(scheduler_.mutex_);
+  return scheduler_.IsTurn(*this);
+}
+
 DenoiserSession* Scheduler::Slot::Start(const std::atomic<bool>& cancel) {
   Scheduler& all = scheduler_;
   std::unique_lock lock(all.mutex_);
-  while (all.Next() != this || !all.MayStart(*this)) {
+  while (!all.IsTurn(*this)) {
     if (cancel) return nullptr;
     all.changed_.wait_for(lock, kLook);
   }

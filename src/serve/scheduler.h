@@ -52,6 +52,9 @@ class Scheduler {
     /// set before the turn came.
     DenoiserSession* Start(const std::atomic<bool>& cancel);
 
+    /// Whether Start would not have to wait now. False for one that runs already.
+    bool is_turn() const;
+
    private:
     friend class Scheduler;
     Slot(Scheduler& scheduler, Demand demand) : scheduler_(scheduler), demand_(std::move(demand)) {}
@@ -78,6 +81,7 @@ class Scheduler {
   std::unique_ptr<DenoiserSession> NewSession(const std::vector<Token>& banned_tokens) const;
   bool MayStart(const Slot& slot) const;
   const Slot* Next() const;
+  bool IsTurn(const Slot& slot) const { return Next() == &slot && MayStart(slot); }
   void Leave(Slot& slot);
 
   const Denoiser& denoiser_;

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <thread>
 
 #include "punt/generator.h"
@@ -46,17 +45,12 @@ TEST_F(SchedulerTest, WhoLeavesMakesRoom) {
   Scheduler scheduler(*model_.denoiser, {.max_running = 1});
   auto slots = scheduler.Admit({{.client = "a", .rows = 1}, {.client = "a", .rows = 1}});
   ASSERT_NE(slots[0]->Start(kNever), nullptr);
-  std::atomic<bool> has_started = false;
-  std::thread second([&] {
-    slots[1]->Start(kNever);
-    has_started = true;
-  });
-  std::this_thread::sleep_for(std::chrono::milliseconds(120));
-  EXPECT_FALSE(has_started);
+  EXPECT_FALSE(slots[1]->is_turn());
+  std::thread second([&] { EXPECT_NE(slots[1]->Start(kNever), nullptr); });
   slots[0].reset();
   second.join();
-  EXPECT_TRUE(has_started);
   EXPECT_EQ(scheduler.running(), 1);
+  EXPECT_EQ(scheduler.waiting(), 0);
 }
 
 TEST_F(SchedulerTest, ACancelledOneDoesNotStart) {
@@ -73,12 +67,16 @@ TEST_F(SchedulerTest, RowsAreABudgetAndBansKeepApart) {
   Scheduler scheduler(*model_.denoiser, {.max_rows = 10});
   auto slots = scheduler.Admit({{.client = "a", .rows = 20}, {.client = "a", .rows = 5}});
   ASSERT_NE(slots[0]->Start(kNever), nullptr);  // alone, it may be longer
-  const std::atomic<bool> at_once = true;       // set: gives up instead of waiting
-  EXPECT_EQ(slots[1]->Start(at_once), nullptr);
+  EXPECT_FALSE(slots[1]->is_turn());
   slots[0].reset();
+  ASSERT_TRUE(slots[1]->is_turn());
   ASSERT_NE(slots[1]->Start(kNever), nullptr);
-  auto more = scheduler.Admit({{.client = "a", .rows = 5, .banned_tokens = {1}}});
-  EXPECT_EQ(more[0]->Start(at_once), nullptr);
+  EXPECT_FALSE(slots[1]->is_turn());  // it has had it
+  auto banned = scheduler.Admit({{.client = "a", .rows = 5, .banned_tokens = {1}}});
+  EXPECT_FALSE(banned[0]->is_turn());
+  banned.clear();
+  EXPECT_TRUE(scheduler.Admit({{.client = "a", .rows = 5}})[0]->is_turn());
+  EXPECT_FALSE(scheduler.Admit({{.client = "a", .rows = 6}})[0]->is_turn());
 }
 
 TEST_F(SchedulerTest, TurnsGoRoundBetweenClients) {
@@ -87,23 +85,15 @@ TEST_F(SchedulerTest, TurnsGoRoundBetweenClients) {
   ASSERT_NE(many[0]->Start(kNever), nullptr);
   ASSERT_NE(many[1]->Start(kNever), nullptr);
   auto one = scheduler.Admit({{.client = "one", .rows = 1}});
-  std::vector<std::thread> threads;
-  std::atomic<int> order = 0;
-  int many_place = 0;
-  int one_place = 0;
-  threads.emplace_back([&] {
-    if (many[2]->Start(kNever) != nullptr) many_place = ++order;
-  });
-  threads.emplace_back([&] {
-    if (one[0]->Start(kNever) != nullptr) one_place = ++order;
-  });
-  std::this_thread::sleep_for(std::chrono::milliseconds(120));
+  EXPECT_FALSE(many[2]->is_turn());
+  EXPECT_FALSE(one[0]->is_turn());
   many[0].reset();
-  while (order == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_FALSE(many[2]->is_turn());
+  ASSERT_TRUE(one[0]->is_turn());  // though it came last
+  ASSERT_NE(one[0]->Start(kNever), nullptr);
   many[1].reset();
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(one_place, 1);  // though it came last
-  EXPECT_EQ(many_place, 2);
+  EXPECT_TRUE(many[2]->is_turn());
+  EXPECT_FALSE(many[3]->is_turn());
 }
 
 TEST_F(SchedulerTest, ResultsDoNotDependOnCompany) {

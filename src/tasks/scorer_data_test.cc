@@ -4,8 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <functional>
+#include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -24,17 +25,16 @@
 namespace punt {
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
+using testing::TestData;
 
-const fs::path kData = testing::TestData("");
+std::vector<JsonRecord> ReadRecords(const std::string& name) {
+  return ParseJsonRecords(ReadDataFile(TestData(name).string()));
+}
 
-#define REQUIRE_FILE(path)                                                                    \
-  do {                                                                                        \
-    if (!fs::exists(path)) GTEST_SKIP() << "missing: " << (path).lexically_normal().string(); \
-  } while (false)
-
-std::vector<JsonRecord> ReadRecords(const fs::path& path) { return ParseJsonRecords(ReadDataFile(path.string())); }
+std::unique_ptr<Scorer> ScorerOf(const std::string& task, const std::string& name) {
+  return MakeScorer(FindScorer(task), TestData(name).string());
+}
 
 bool IsCorrect(const ScoreVerdict& verdict) { return verdict.values.at(kCorrect) != 0; }
 
@@ -56,11 +56,11 @@ struct Agreement {
 // The stored rows hold what was extracted from an output, not the output itself: what was extracted must be extracted
 // from again, and be judged as stored.
 TEST(ScorerData, Gsm8kVerdictsOnTheOutputsOfFourModels) {
-  const fs::path path = kData / "gsm8k/example_model_solutions_flexible.jsonl";
-  REQUIRE_FILE(path);
-  const auto scorer = MakeScorer(FindScorer("gsm8k"), (kData / "gsm8k/test.jsonl").string());
+  const std::string file = "gsm8k/example_model_solutions_flexible.jsonl";
+  REQUIRE_TEST_DATA(file, "gsm8k/test.jsonl");
+  const auto scorer = ScorerOf("gsm8k", "gsm8k/test.jsonl");
   Agreement agreement;
-  for (const JsonRecord& row : ReadRecords(path)) {
+  for (const JsonRecord& row : ReadRecords(file)) {
     const auto extract = row.value.at("flexible_extract").get<std::string>();
     const ScoreVerdict verdict = scorer->Judge(row.value.at("index").get<std::size_t>(), extract);
     agreement.Count(verdict.extracted == extract, row.value.at("flexible_correct").get<bool>(), IsCorrect(verdict));
@@ -75,12 +75,12 @@ TEST(ScorerData, Gsm8kVerdictsOnTheOutputsOfFourModels) {
 // The reference is a number here, so an index is not needed; six rows have none, because their answer is negative. The
 // test set has two such answers, -10 and -3, and a row counts as correct if it is one of them.
 TEST(ScorerData, Gsm8kVerdictsOnTheGenerationsOfLlada) {
-  const fs::path path = kData / "llada_generations/gsm8k_verdicts.jsonl";
-  REQUIRE_FILE(path);
+  const std::string file = "llada_generations/gsm8k_verdicts.jsonl";
+  REQUIRE_TEST_DATA(file);
   Agreement flexible;
   Agreement strict;
   int without_reference = 0;
-  for (const JsonRecord& row : ReadRecords(path)) {
+  for (const JsonRecord& row : ReadRecords(file)) {
     const Json& truth = row.value.at("ground_truth");
     const auto extract = row.value.at("flexible_extract").get<std::string>();
     const auto matched = row.value.at("strict_match").get<std::string>();
@@ -105,12 +105,15 @@ TEST(ScorerData, Gsm8kVerdictsOnTheGenerationsOfLlada) {
 }
 
 TEST(ScorerData, Gsm8kSampleLogsAreReproduced) {
-  const fs::path folder = kData / "gsm8k/lm_eval_logs";
-  REQUIRE_FILE(folder);
-  const auto scorer = MakeScorer(FindScorer("gsm8k"), (kData / "gsm8k/test.jsonl").string());
+  const std::vector<std::string> files = {
+      "gsm8k/lm_eval_logs/Data-Science-Thesis_samples_gsm8k_2025-08-11T20-51-25.059120.jsonl",
+      "gsm8k/lm_eval_logs/pyFade_samples_gsm8k_2025-09-09T13-31-53.431753.jsonl",
+      "gsm8k/lm_eval_logs/pyFade_samples_gsm8k_2025-09-09T13-42-42.857006.jsonl"};
+  REQUIRE_TEST_DATA("gsm8k/test.jsonl", files[0], files[1], files[2]);
+  const auto scorer = ScorerOf("gsm8k", "gsm8k/test.jsonl");
   int rows = 0;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    const std::string text = ReadDataFile(entry.path().string());
+  for (const std::string& file : files) {
+    const std::string text = ReadDataFile(TestData(file).string());
     const std::vector<JsonRecord> records = ParseJsonRecords(text);
     const std::vector<GivenResponse> responses = ParseResponses(text);
     ASSERT_EQ(records.size(), responses.size());
@@ -120,21 +123,20 @@ TEST(ScorerData, Gsm8kSampleLogsAreReproduced) {
       const bool is_strict = row.at("filter") == "strict-match";
       const ScoreVerdict verdict = scorer->Judge(row.at("doc_id").get<std::size_t>(), responses[i].text);
       EXPECT_EQ(row.at("filtered_resps")[0], is_strict ? StrictMatch(responses[i].text) : verdict.extracted);
-      EXPECT_EQ(row.at("exact_match"), verdict.values.at(is_strict ? "strict_match" : kCorrect)) << entry.path();
+      EXPECT_EQ(row.at("exact_match"), verdict.values.at(is_strict ? "strict_match" : kCorrect)) << file;
     }
   }
   EXPECT_EQ(rows, 8);
 }
 
 TEST(ScorerData, Gsm8kSolutionsAnswerThemselves) {
-  for (const auto& [name, count] : {std::pair{"test.jsonl", 1319}, std::pair{"train.jsonl", 7473}}) {
-    const fs::path path = kData / "gsm8k" / name;
-    REQUIRE_FILE(path);
-    const auto scorer = MakeScorer(FindScorer("gsm8k"), path.string());
+  REQUIRE_TEST_DATA("gsm8k/test.jsonl", "gsm8k/train.jsonl");
+  for (const auto& [file, count] : {std::pair{"gsm8k/test.jsonl", 1319}, std::pair{"gsm8k/train.jsonl", 7473}}) {
+    const auto scorer = ScorerOf("gsm8k", file);
     int flexible = 0;
     int strict = 0;
     std::size_t item = 0;
-    for (const JsonRecord& row : ReadRecords(path)) {
+    for (const JsonRecord& row : ReadRecords(file)) {
       const ScoreVerdict verdict = scorer->Judge(item++, row.value.at("answer").get<std::string>());
       flexible += IsCorrect(verdict) ? 1 : 0;
       strict += verdict.values.at("strict_match") != 0 ? 1 : 0;
@@ -145,14 +147,14 @@ TEST(ScorerData, Gsm8kSolutionsAnswerThemselves) {
 }
 
 TEST(ScorerData, MathSolutionsAnswerThemselves) {
-  const fs::path path = kData / "math/test.json";
-  REQUIRE_FILE(path);
-  const auto scorer = MakeScorer(FindScorer("math"), path.string());
+  const std::string file = "math/test.json";
+  REQUIRE_TEST_DATA(file);
+  const auto scorer = ScorerOf("math", file);
   ASSERT_EQ(scorer->items().size(), 5000u);
   int correct = 0;
   int minerva = 0;
   std::size_t item = 0;
-  for (const JsonRecord& row : ReadRecords(path)) {
+  for (const JsonRecord& row : ReadRecords(file)) {
     correct += IsCorrect(scorer->Judge(item, row.value.at("solution").get<std::string>())) ? 1 : 0;
     const std::string phrase =
         "Final Answer: The final answer is $" + scorer->items()[item].gold + "$. I hope it is correct.";
@@ -184,9 +186,9 @@ std::vector<std::string> Variants(const std::string& gold) {
 }
 
 TEST(ScorerData, Math500AnswersEqualTheirVariantsAndNoOther) {
-  const fs::path path = kData / "math/math500.jsonl";
-  REQUIRE_FILE(path);
-  const auto scorer = MakeScorer(FindScorer("math500"), path.string());
+  const std::string file = "math/math500.jsonl";
+  REQUIRE_TEST_DATA(file);
+  const auto scorer = ScorerOf("math500", file);
   ASSERT_EQ(scorer->items().size(), 500u);
   int variants = 0;
   int numbers = 0;
@@ -211,11 +213,9 @@ TEST(ScorerData, Math500AnswersEqualTheirVariantsAndNoOther) {
 
 /// Both data sets have the same problems: the answers that they name must be the same.
 TEST(ScorerData, MathAndMath500AgreeOnAnswers) {
-  const fs::path path = kData / "math/math500.jsonl";
-  REQUIRE_FILE(path);
-  REQUIRE_FILE(kData / "math/test.json");
-  const auto few = MakeScorer(FindScorer("math"), path.string());
-  const auto all = MakeScorer(FindScorer("math"), (kData / "math/test.json").string());
+  REQUIRE_TEST_DATA("math/math500.jsonl", "math/test.json");
+  const auto few = ScorerOf("math", "math/math500.jsonl");
+  const auto all = ScorerOf("math", "math/test.json");
   std::map<std::string, std::string> by_question;
   for (const ScoreItem& item : all->items())
     by_question[ReplaceAll(all->QuestionKey(item.prompt), " ", "")] = item.gold;
@@ -256,13 +256,13 @@ std::optional<std::string> SolveCountdown(const std::vector<std::pair<Rational, 
 }
 
 TEST(ScorerData, EveryCountdownPuzzleHasASolutionThatCounts) {
-  const fs::path path = kData / "llada_generations/countdown_cd3_test.jsonl";
-  REQUIRE_FILE(path);
-  const auto scorer = MakeScorer(FindScorer("countdown"), path.string());
+  const std::string file = "llada_generations/countdown_cd3_test.jsonl";
+  REQUIRE_TEST_DATA(file);
+  const auto scorer = ScorerOf("countdown", file);
   ASSERT_EQ(scorer->items().size(), 256u);
   int solved = 0;
   std::size_t item = 0;
-  for (const JsonRecord& row : ReadRecords(path)) {
+  for (const JsonRecord& row : ReadRecords(file)) {
     const auto input = row.value.at("input").get<std::string>();
     std::vector<std::pair<Rational, std::string>> numbers;
     const std::string lines = ReplaceAll(input, ",", "\n");
@@ -282,9 +282,9 @@ TEST(ScorerData, EveryCountdownPuzzleHasASolutionThatCounts) {
 }
 
 TEST(ScorerData, SudokuBoardsOfFourRows) {
-  const fs::path path = kData / "llada_generations/4x4_test_sudoku.csv";
-  REQUIRE_FILE(path);
-  const auto scorer = MakeScorer(FindScorer("sudoku"), path.string());
+  const std::string file = "llada_generations/4x4_test_sudoku.csv";
+  REQUIRE_TEST_DATA(file);
+  const auto scorer = ScorerOf("sudoku", file);
   ASSERT_EQ(scorer->items().size(), 500u);
   for (std::size_t i = 0; i < 500; ++i) {
     const ScoreItem& item = scorer->items()[i];

@@ -1,4 +1,4 @@
-// The tokenizers that properties are tested on: the shipped ones, and released ones where ../shared has them.
+// The tokenizers that properties are tested on: the shipped ones, and released ones where they are at hand.
 #pragma once
 
 #include <filesystem>
@@ -45,10 +45,12 @@ inline std::vector<NamedTokenizer> ShippedTokenizers() {
 
 /// Empty where they are not at hand (test_data_testing.h).
 inline std::vector<NamedTokenizer> ReleasedTokenizers() {
-  const std::filesystem::path shared = TestData("tokenizers");
   std::vector<NamedTokenizer> all;
-  for (const char* name : {"gpt2", "llada-8b-instruct", "dream-v0-7b", "bert-base-uncased"}) {
-    if (std::filesystem::exists(shared / name)) all.push_back(OpenNamed(name, FolderTokenizer(shared / name)));
+  for (const char* name : {"gpt2/tokenizer.json", "llada-8b-instruct/tokenizer.json", "dream-v0-7b/tokenizer.json",
+                           "bert-base-uncased/vocab.txt"}) {
+    const std::filesystem::path file = TestData(std::string("tokenizers/") + name);
+    const std::filesystem::path folder = file.parent_path();
+    if (std::filesystem::exists(file)) all.push_back(OpenNamed(folder.filename(), FolderTokenizer(folder)));
   }
   return all;
 }

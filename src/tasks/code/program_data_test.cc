@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <regex>
 #include <set>
 
@@ -15,8 +14,6 @@
 
 namespace punt {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr int kJobs = 2;
 
@@ -36,14 +33,14 @@ class ProgramData : public ::testing::Test {
   void SetUp() override {
     const std::string trouble = SandboxTrouble();
     if (!trouble.empty()) GTEST_SKIP() << "no sandbox here: " << trouble;
-    if (!fs::exists(kData)) GTEST_SKIP() << "missing: " << kData.lexically_normal().string();
+    REQUIRE_TEST_DATA(kHumanEval.file, kMbpp.file, kSanitized.file);
   }
 
   /// Ids of the items for which `change` of the published solution passes.
   template <typename Change>
   static std::set<std::string> Passing(const Benchmark& benchmark, const Change& change, std::size_t& tried) {
     const ScorerRow& row = FindScorer(benchmark.task);
-    const auto scorer = MakeScorer(row, (kData / benchmark.file).string());
+    const auto scorer = MakeScorer(row, testing::TestData(benchmark.file).string());
     EXPECT_EQ(scorer->items().size(), benchmark.items);
     const std::size_t step = std::getenv("PUNT_EVERY_PROGRAM") != nullptr ? 1 : benchmark.step;
     std::vector<GivenResponse> given;
@@ -64,8 +61,6 @@ class ProgramData : public ::testing::Test {
     tried = responses.size();
     return passing;
   }
-
-  static inline const fs::path kData = testing::TestData("");
 };
 
 std::string AsItIs(const std::string& code) { return code; }

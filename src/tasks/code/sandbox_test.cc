@@ -40,6 +40,15 @@ class SandboxTest : public testing::Test {
     options.limits.seconds = seconds;
     return PythonRunner(options).Run(program).reason;
   }
+  /// With the message cut out, which is worded otherwise in other versions of Python: "EXCEPTION at line N: CODE".
+  static std::string ExceptionOf(const std::string& program) {
+    const std::string reason = Run(program);
+    const std::size_t name = reason.find(": ") + 2;
+    const std::size_t message = reason.find(':', name);
+    const std::size_t place = reason.rfind(" at line ");
+    if (!reason.starts_with("failed: ") || message == std::string::npos) return reason;
+    return reason.substr(name, message - name) + (place == std::string::npos ? "" : reason.substr(place));
+  }
   static std::string RunBriefly(const std::string& program, bool sandboxed = true) {
     return Run(program, sandboxed, 1.5);
   }
@@ -77,9 +86,9 @@ std::string Marker(const char* name) { return fmt::format("punt-sandbox-test-{}-
 TEST_F(SandboxTest, ProgramsPassAndFail) {
   EXPECT_EQ(Run("assert 1 + 1 == 2"), "passed");
   EXPECT_EQ(Run("x = 1\nassert x == 2, 'no'"), "failed: AssertionError: no at line 2: assert x == 2, 'no'");
-  EXPECT_EQ(Run("def f(:"), "failed: SyntaxError: invalid syntax (<program>, line 1)");
+  EXPECT_EQ(ExceptionOf("def f(:"), "SyntaxError");
   EXPECT_EQ(Run("raise KeyboardInterrupt"), "failed: KeyboardInterrupt at line 1: raise KeyboardInterrupt");
-  EXPECT_EQ(Run("input()"), "failed: EOFError: EOF when reading a line at line 1: input()");
+  EXPECT_EQ(ExceptionOf("input()"), "EOFError at line 1: input()");
   EXPECT_EQ(Run("if __name__ == '__main__':\n    raise ValueError"), "passed");
   EXPECT_EQ(Run(std::string("x = '\0'", 7)).substr(0, 7), "failed:");
   EXPECT_EQ(Run("import collections, heapq, itertools, math, re, string, typing"), "passed");
@@ -105,10 +114,9 @@ except BlockingIOError:
 assert 5 < count < 16, count
 )"),
             "passed");
-  EXPECT_EQ(Run("import threading, time\nfor i in range(100):\n"
-                "    threading.Thread(target=time.sleep, args=(60,)).start()\n"),
-            "failed: RuntimeError: can't start new thread at line 3: "
-            "threading.Thread(target=time.sleep, args=(60,)).start()");
+  EXPECT_EQ(ExceptionOf("import threading, time\nfor i in range(100):\n"
+                        "    threading.Thread(target=time.sleep, args=(60,)).start()\n"),
+            "RuntimeError at line 3: threading.Thread(target=time.sleep, args=(60,)).start()");
 }
 
 TEST_F(SandboxTest, AChildDoesNotOutliveTheProgram) {

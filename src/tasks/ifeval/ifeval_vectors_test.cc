@@ -23,8 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
-
-const fs::path kFolder = testing::TestData("ifeval");
+using testing::TestData;
 
 template <typename Use>
 void ForRecords(const fs::path& file, Use use) {
@@ -47,19 +46,18 @@ struct Agreement {
 class IfevalVectors : public ::testing::Test {
  protected:
   void SetUp() override {
-    for (const char* name :
-         {"input_data.jsonl", "text_stats.jsonl", "punkt_english", "langdetect/profiles", "verdicts"}) {
-      if (!fs::exists(kFolder / name)) GTEST_SKIP() << "no " << (kFolder / name).lexically_normal();
-    }
-    data_ = std::make_unique<IfevalData>(IfevalPaths{.prompts = (kFolder / "input_data.jsonl").string(),
-                                                     .punkt = (kFolder / "punkt_english").string(),
-                                                     .profiles = (kFolder / "langdetect/profiles").string()});
+    REQUIRE_TEST_DATA("ifeval/input_data.jsonl", "ifeval/punkt_english/ortho_context.tab", "ifeval/langdetect/profiles",
+                      "ifeval/text_stats.jsonl", "ifeval/verdicts");
+    data_ = std::make_unique<IfevalData>(
+        IfevalPaths{.prompts = TestData("ifeval/input_data.jsonl").string(),
+                    .punkt = TestData("ifeval/punkt_english/ortho_context.tab").parent_path().string(),
+                    .profiles = TestData("ifeval/langdetect/profiles").string()});
   }
 
   /// Calls use(model, record) for every response of every model.
   template <typename Use>
   static void ForResponses(Use use) {
-    for (const auto& entry : fs::directory_iterator(kFolder / "verdicts")) {
+    for (const auto& entry : fs::directory_iterator(TestData("ifeval/verdicts"))) {
       if (entry.path().extension() != ".jsonl") continue;
       ForRecords(entry.path(), [&](const Json& record) { use(entry.path().stem().string(), record); });
     }
@@ -99,7 +97,7 @@ TEST_F(IfevalVectors, VerdictsAgree) {
 
 TEST_F(IfevalVectors, SentencesWordsAndLanguagesAgree) {
   std::map<std::pair<std::string, std::int64_t>, Json> expected;
-  ForRecords(kFolder / "text_stats.jsonl", [&](const Json& record) {
+  ForRecords(TestData("ifeval/text_stats.jsonl"), [&](const Json& record) {
     expected[{record.at("model").get<std::string>(), record.at("key").get<std::int64_t>()}] = record;
   });
   std::map<std::string, Agreement> kinds;

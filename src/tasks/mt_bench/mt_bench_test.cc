@@ -124,15 +124,15 @@ TEST(MtBench, ErrorsNameTheLine) {
 }
 
 TEST(MtBench, ThePublishedFilesMake160Requests) {
-  const fs::path folder = testing::TestData("mt_bench");
-  if (!fs::exists(folder)) GTEST_SKIP() << "missing: " << folder.lexically_normal().string();
-  const auto questions = ParseMtBenchQuestions(ReadDataFile((folder / "question.jsonl").string()));
+  const std::string references = "mt_bench/reference_answer/gpt-4.jsonl";
+  REQUIRE_TEST_DATA("mt_bench/question.jsonl", references, "mt_bench/judge_prompts.jsonl");
+  const auto read = [](const std::string& name) { return ReadDataFile(testing::TestData(name).string()); };
+  const auto questions = ParseMtBenchQuestions(read("mt_bench/question.jsonl"));
   ASSERT_EQ(questions.size(), 80u);
   MtBenchAnswers answers{.model = "m"};
   for (const MtBenchQuestion& question : questions) answers.by_question[question.id] = {"first", "second"};
-  const auto requests = MakeJudgeRequests(
-      questions, answers, ParseMtBenchAnswers(ReadDataFile((folder / "reference_answer/gpt-4.jsonl").string())),
-      ParseJudgePrompts(ReadDataFile((folder / "judge_prompts.jsonl").string())));
+  const auto requests = MakeJudgeRequests(questions, answers, ParseMtBenchAnswers(read(references)),
+                                          ParseJudgePrompts(read("mt_bench/judge_prompts.jsonl")));
   std::map<std::string, int> counts;
   for (const JudgeRequest& request : requests) {
     ++counts[request.prompt];

@@ -1,4 +1,4 @@
-// ParallelBench: its metrics, its files (made-up ones in their format; the real ones where ../shared has them), and the
+// ParallelBench: its metrics, its files (made-up ones in their format; the real ones where they are at hand), and the
 // task on both.
 #include <gtest/gtest.h>
 
@@ -18,7 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path kFixture = fs::path(PUNT_SOURCE_DIR) / "tests/tasks/parallelbench";
-const fs::path kReal = testing::TestData("parallelbench");
 
 using Names = std::vector<std::string>;
 
@@ -111,8 +110,8 @@ void CheckFolder(const fs::path& folder, std::size_t least) {
 TEST(ParallelBench, MadeUpItemsAreJudgedRight) { CheckFolder(kFixture, 1); }
 
 TEST(ParallelBench, RealItemsAreJudgedRight) {
-  if (!fs::exists(kReal)) GTEST_SKIP() << "missing: " << kReal.string();
-  CheckFolder(kReal, 100);
+  REQUIRE_TEST_DATA("parallelbench/puzzle", "parallelbench/waiting_line");
+  CheckFolder(testing::TestData("parallelbench/puzzle").parent_path(), 100);
 }
 
 TEST(ParallelBench, OurWordingHasTheItemsParts) {

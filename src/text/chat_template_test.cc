@@ -214,10 +214,11 @@ TEST(ChatTemplateTest, HostileTemplatesAreStopped) {
 /// it).
 TEST(ChatTemplateTest, ValuesOfATemplateAreFreed) {
   EXPECT_EQ(Written("{% set n = namespace(a=1) %}{% set n.a = n %}a", kHello), "a");
-  const std::vector<ChatMessage> long_enough = {{"user", std::string(5000000, 'a')}};  // for so many steps
-  EXPECT_EQ(Written("{% set n = namespace(l=[]) %}{% set first = n.l %}{% for i in range(50000) %}{% set m = [] %}"
-                    "{% set x = n.l.append(m) %}{% set n.l = m %}{% endfor %}a",
-                    long_enough),
+  const std::string deep = Repeated("[", 40) + "m" + Repeated("]", 40);
+  EXPECT_EQ(Written("{% set n = namespace(l=[]) %}{% set first = n.l %}{% for i in range(5000) %}{% set m = [] %}"
+                    "{% set x = n.l.append(" +
+                        deep + ") %}{% set n.l = m %}{% endfor %}a",
+                    {{"user", std::string(2000000, 'a')}}),
             "a");
   ErrorOf([] { Written("{% set l = [] %}{% set x = l.append([l.append]) %}", kHello); });
 }

@@ -216,6 +216,7 @@ value Call(const std::string& name, const func_handler& handler, const func_args
   if (name == "append" || name == "pop") {
     meter.Changed(object);
     meter.Measure(object);
+    if (name == "append") result = mk_val<jinja::value_none>();
   }
   meter.Measure(result);
   if (is_val<jinja::value_float>(result) && !std::isfinite(result->as_float())) StopTemplate("a number is too large");
@@ -245,9 +246,9 @@ value ComputedNumber(const std::string& op, const value& left, const value& righ
 
 bool IsNumber(const value& v) { return is_val<jinja::value_int>(v) || is_val<jinja::value_float>(v); }
 
-/// A value within a text, as ~ and + write it.
+/// A value within a text.
 MarkedText Written(const value& v, TemplateMeter& meter) {
-  if (v->is_none() || v->is_undefined()) return {};
+  if (v->is_undefined()) return {};
   const TemplateMeter::Size size = meter.Measure(v);
   meter.Bytes(size.bytes);
   jinja::string text = v->as_string();
@@ -289,12 +290,17 @@ value CallFilter(const func_args& arguments, std::string name, value operand, Te
   return CheckedMethod(name, found->second, operand, meter).invoke(arguments);
 }
 
+value Shown(const value& v, TemplateMeter& meter) {
+  return is_val<jinja::value_string>(v) || v->is_undefined() ? v : Text(Written(v, meter));
+}
+
 value Computed(const std::string& op, const value& left, const value& right, TemplateMeter& meter) {
   const bool left_is_text = is_val<jinja::value_string>(left);
   const bool right_is_text = is_val<jinja::value_string>(right);
   if (op == "~" || (op == "+" && (left_is_text || right_is_text))) {
-    MarkedText text = Written(left, meter);
-    text.Append(Written(right, meter));
+    const auto part = [&](const value& v) { return op == "+" && v->is_none() ? MarkedText() : Written(v, meter); };
+    MarkedText text = part(left);
+    text.Append(part(right));
     return Text(text);
   }
   if (op == "*" && left_is_text != right_is_text) {

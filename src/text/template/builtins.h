@@ -20,6 +20,9 @@ jinja::value Checked(const jinja::value& method, TemplateMeter& meter);
 /// `value | name(arguments)`. `arguments` are without the value.
 jinja::value CallFilter(const jinja::func_args& arguments, std::string name, jinja::value value, TemplateMeter& meter);
 
+/// What {{ value }} writes; undefined writes nothing.
+jinja::value Shown(const jinja::value& value, TemplateMeter& meter);
+
 /// left `op` right for - + * / % ~, where the result may be large or undefined; nullptr where the engine knows best.
 jinja::value Computed(const std::string& op, const jinja::value& left, const jinja::value& right, TemplateMeter& meter);
 

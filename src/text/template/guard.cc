@@ -54,7 +54,7 @@ struct Name : jinja::identifier {
   }
 };
 
-/// A node whose result is measured if it is more than a text or a number. In a body, texts count as written.
+/// A node whose result is measured if it is more than a text or a number. In a body, it is written.
 struct Measured : jinja::expression {
   statement_ptr inner;
   TemplateMeter& meter;
@@ -67,13 +67,12 @@ struct Measured : jinja::expression {
     meter.Step();
     const TemplateMeter::Level level(meter);
     value result = inner->execute(ctx);
-    if (is_val<jinja::value_string>(result)) {
-      const jinja::string& text = result->val_str;
-      if (is_written) meter.Bytes(text.length() + 32 * text.parts.size());
+    if (is_written) {
+      result = Shown(result, meter);
+      meter.Bytes(result->val_str.length() + 32 * result->val_str.parts.size());
     } else if (is_val<jinja::value_array>(result) || is_val<jinja::value_object>(result) ||
                is_val<jinja::value_func>(result) || is_val<jinja::value_kwarg>(result)) {
-      const TemplateMeter::Size size = meter.Measure(result);
-      if (is_written) meter.Bytes(size.bytes);
+      meter.Measure(result);
     }
     return result;
   }

@@ -48,7 +48,11 @@ MarkedText MarkedText::Replaced(std::string_view old_text, const MarkedText& new
     result.Append(Part(begin, at));
     result.Append(new_text);
     begin = at + old_text.size();
-    from = begin + old_text.empty();  // an empty text is found before every character and at the end
+    from = begin;
+    if (old_text.empty()) {  // found before every character and at the end
+      do ++from;
+      while (from < text_.size() && (text_[from] & 0xC0) == 0x80);
+    }
     --count;
   }
   result.Append(Part(begin, text_.size()));

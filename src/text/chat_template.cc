@@ -1,61 +1,33 @@
-// Templates are Jinja programs. libllama does not run them: it recognises the family by its marks
-// (<|im_start|>, <|start_header_id|>, <role>...) and writes the conversation itself. What is lost that way is put back
-// here:
+// Templates come as Jinja programs, and are run: the engine is that of llama.cpp's source, with the variables that
+// Hugging Face's apply_chat_template gives (messages, add_generation_prompt, bos_token, eos_token; no tools and no
+// documents) and its functions.
 //
-// The system message that a ChatML template writes when the conversation has none. Qwen's and Dream's do
-// ("You are a helpful assistant."), and the models were trained with it. It is a literal in the template,
-// between '<|im_start|>system\n' and '<|im_end|>', and taken from there.
+// Which words are whose. Special tokens that a message spells out must stay text, so every text of the engine knows
+// which of its parts come from messages. What is put together from both stays in parts; where a function cannot tell
+// any more, all of its result counts as the message's.
 //
-// Which words are the template's. Special tokens that a message spells out must stay text, so messages never go through
-// libllama: stand-ins do, made of a code point that is not a character, and their places in the result are those of the
-// messages. If white space around a stand-in is missing there, the template strips messages.
+// A template is as untrustworthy as the file that it is from. It has no access to anything but its variables, and what
+// it may take of time, memory and stack is bounded (template/meter.h, template/guard.cc).
 //
-// BOS, which libllama leaves to the tokenizer. LLaDA's template, like that of Llama 3, writes bos_token while
-// its tokenizer adds none; WritesBos says so, and the tokenizer ensures that there is one, not two.
+// The date. Templates of Llama 3.1 and its successors write today's date into the system message. The same prompt is to
+// give the same text tomorrow, so it is always the day that these templates name themselves where they get none.
+//
+// Tested by chat_template_test.cc with texts that the Python package jinja2 wrote; fuzz/chat_template_fuzz.cc.
 #include "text/chat_template.h"
 
-#include <fmt/format.h>
-#include <llama.h>
-
-#include <charconv>
-#include <optional>
-#include <vector>
+#include <exception>
+#include <new>
 
 #include "base/check.h"
+#include "text/template/builtins.h"
+#include "text/template/guard.h"
 
 namespace punt {
 namespace {
 
-/// Jinja strings hold escapes as they are written.
-std::string Unescaped(std::string_view text) {
-  std::string result;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool is_newline = text[i] == '\\' && i + 1 < text.size() && text[i + 1] == 'n';
-    result += is_newline ? '\n' : text[i];
-    i += is_newline;
-  }
-  return result;
-}
+using jinja::mk_val;
 
-std::optional<std::string> DefaultSystemMessage(std::string_view chat_template) {
-  constexpr std::string_view kEnd = "<|im_end|>";
-  for (std::string_view begin : {"<|im_start|>system\\n", "<|im_start|>system\n"}) {
-    for (std::size_t at = chat_template.find(begin); at != std::string_view::npos;
-         at = chat_template.find(begin, at + 1)) {
-      const std::string_view rest = chat_template.substr(at + begin.size());
-      const std::string_view message = rest.substr(0, rest.find(kEnd));
-      // A quote or a brace: the message is computed, not a literal.
-      const bool is_literal =
-          message.size() < rest.size() && !message.empty() && message.find_first_of("'\"{}") == std::string_view::npos;
-      if (is_literal) return Unescaped(message);
-    }
-  }
-  return std::nullopt;
-}
-
-constexpr std::string_view kSpaces = " \t\n\v\f\r";
-constexpr char kMargin = '\v';
-constexpr std::string_view kOpen = "\xf4\x8f\xbf\xbe";  // U+10FFFE, which will never be a character
+constexpr std::size_t kLongestReason = 200;
 
 void RequireMessage(const ChatMessage& message) {
   if ((message.role + message.content).find('\0') != std::string::npos) {
@@ -67,68 +39,72 @@ void RequireMessage(const ChatMessage& message) {
   }
 }
 
-std::string Render(const std::string& chat_template, std::span<const ChatMessage> messages) {
-  std::vector<llama_chat_message> list;
-  std::size_t size = 0;
+/// As one line of bounded length. The engine puts the cause last, behind the place where it was found.
+std::string OneLine(std::string reason) {
+  constexpr std::string_view kCause = "\nError: ";
+  if (const std::size_t at = reason.rfind(kCause); at != std::string::npos) reason.erase(0, at + kCause.size());
+  for (char& c : reason) {
+    if (c == '\n' || c == '\r') c = ' ';
+  }
+  reason.erase(0, reason.find_first_not_of(' '));
+  if (reason.size() <= kLongestReason) return reason;
+  std::size_t end = kLongestReason;
+  while (end > 0 && (reason[end] & 0xC0) == 0x80) --end;
+  return reason.substr(0, end) + "...";
+}
+
+void SetVariables(const ChatTemplate& chat_template, std::span<const ChatMessage> messages, jinja::context& context) {
+  auto list = mk_val<jinja::value_array>();
   for (const ChatMessage& message : messages) {
-    list.push_back({message.role.c_str(), message.content.c_str()});
-    size += message.role.size() + message.content.size() + 256;
+    auto content = mk_val<jinja::value_string>(message.content);
+    content->mark_input();
+    auto object = mk_val<jinja::value_object>();
+    object->insert("role", mk_val<jinja::value_string>(message.role));
+    object->insert("content", content);
+    list->push_back(object);
   }
-  std::string text(size, '\0');
-  for (;;) {
-    const std::int32_t needed = llama_chat_apply_template(chat_template.c_str(), list.data(), list.size(), true,
-                                                          text.data(), static_cast<std::int32_t>(text.size()));
-    if (needed < 0) {
-      BadInput("the model's chat template is not of a known kind; it begins '{}'", chat_template.substr(0, 60));
-    }
-    const bool fits = static_cast<std::size_t>(needed) <= text.size();
-    text.resize(static_cast<std::size_t>(needed));
-    if (fits) return text;
+  context.set_val("messages", list);
+  context.set_val("add_generation_prompt", mk_val<jinja::value_bool>(true));
+  context.set_val("tools", mk_val<jinja::value_none>());
+  context.set_val("documents", mk_val<jinja::value_none>());
+  const auto set_token = [&](const char* name, const std::string& token) {
+    if (!token.empty()) context.set_val(name, mk_val<jinja::value_string>(token));
+  };
+  set_token("bos_token", chat_template.bos_token);
+  set_token("eos_token", chat_template.eos_token);
+}
+
+std::vector<ChatPart> Rendered(const ChatTemplate& chat_template, std::span<const ChatMessage> messages) {
+  std::size_t size = 0;
+  for (const ChatMessage& message : messages) size += message.content.size();
+  TemplateMeter meter(messages.size(), size);
+  const jinja::program program = ReadTemplate(chat_template.text, meter);
+  jinja::context context;
+  SetVariables(chat_template, messages, context);
+  AddFunctions(context, meter);
+  const jinja::value_string written = jinja::runtime::gather_string_parts(jinja::runtime(context).execute(program));
+  std::vector<ChatPart> parts;
+  for (jinja::string_part& part : written->val_str.parts) {
+    parts.push_back({.text = std::move(part.val), .is_message = part.is_input});
   }
+  return parts;
 }
 
 }  // namespace
 
-bool WritesBos(std::string_view chat_template) { return chat_template.find("bos_token") != std::string_view::npos; }
-
-std::vector<ChatPart> ApplyChatTemplate(const std::string& chat_template, std::span<const ChatMessage> messages) {
+std::vector<ChatPart> ApplyChatTemplate(const ChatTemplate& chat_template, std::span<const ChatMessage> messages) {
   if (messages.empty()) BadInput("the conversation is empty");
-  if (chat_template.find(kOpen) != std::string::npos) BadInput("the model's chat template holds U+10FFFE");
-  std::vector<ChatMessage> shown;
-  const std::optional<std::string> system = DefaultSystemMessage(chat_template);
-  if (system && messages.front().role != "system") shown.push_back({"system", *system});
-  for (std::size_t i = 0; i < messages.size(); ++i) {
-    RequireMessage(messages[i]);
-    const std::string& content = messages[i].content;
-    const bool says_something = content.find_first_not_of(kSpaces) != std::string::npos;
-    shown.push_back({messages[i].role, says_something ? fmt::format("{0}{1}{2}{1}{0}", kMargin, kOpen, i) : content});
+  for (const ChatMessage& message : messages) RequireMessage(message);
+  try {
+    return Rendered(chat_template, messages);
+  } catch (const TemplateStop& stop) {
+    if (stop.is_refusal) BadInput("the model's chat template refuses the conversation: {}", OneLine(stop.reason));
+    BadInput("the model's chat template cannot be run: {}", OneLine(stop.reason));
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    BadInput("the model's chat template cannot be run: {}", OneLine(error.what()));
   }
-  const std::string text = Render(chat_template, shown);
-  std::vector<ChatPart> parts;
-  std::string_view rest = text;
-  for (std::size_t at = rest.find(kOpen); at != std::string_view::npos; at = rest.find(kOpen)) {
-    std::string_view before = rest.substr(0, at);
-    rest.remove_prefix(at + kOpen.size());
-    std::size_t index = 0;
-    std::from_chars(rest.data(), rest.data() + rest.size(), index);
-    Check(index < messages.size(), "a message that nobody wrote");
-    rest.remove_prefix(rest.find(kOpen) + kOpen.size());
-    std::string_view content = messages[index].content;
-    if (before.ends_with(kMargin)) {
-      before.remove_suffix(1);
-    } else {
-      content.remove_prefix(content.find_first_not_of(kSpaces));
-    }
-    if (rest.starts_with(kMargin)) {
-      rest.remove_prefix(1);
-    } else {
-      content = content.substr(0, content.find_last_not_of(kSpaces) + 1);
-    }
-    parts.push_back({.text = std::string(before)});
-    parts.push_back({.text = std::string(content), .is_message = true});
-  }
-  parts.push_back({.text = std::string(rest)});
-  return parts;
 }
 
 }  // namespace punt

@@ -3,7 +3,6 @@
 
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "punt/tokenizer.h"
@@ -16,12 +15,17 @@ struct ChatPart {
   bool is_message = false;
 };
 
-/// The conversation as the Jinja text `chat_template` would write it, ready for the assistant's answer, without BOS.
-/// libllama recognises templates by their marks and writes conversations with its own code. Throws Error when it does
-/// not know this one, when there is no message, when a message holds a zero byte or a role is not made of letters.
-std::vector<ChatPart> ApplyChatTemplate(const std::string& chat_template, std::span<const ChatMessage> messages);
+/// A model's chat template: a Jinja program, and the words it knows special tokens by (empty: it has none).
+struct ChatTemplate {
+  std::string text;
+  std::string bos_token;
+  std::string eos_token;
+};
 
-/// Whether the template begins a conversation with BOS.
-bool WritesBos(std::string_view chat_template);
+/// What the template writes for the conversation, ready for the assistant's answer; BOS if the template writes it. The
+/// same template and messages give the same parts: a template that asks for the date is told 26 July 2024.
+/// Error when the template cannot be run, takes too much, or refuses the conversation (it is told in its own words);
+/// when there is no message, when a message holds a zero byte or a role is not made of letters.
+std::vector<ChatPart> ApplyChatTemplate(const ChatTemplate& chat_template, std::span<const ChatMessage> messages);
 
 }  // namespace punt

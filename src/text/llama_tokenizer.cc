@@ -235,7 +235,12 @@ std::vector<Token> LlamaTokenizer::EncodeChat(std::span<const ChatMessage> messa
     tokens.insert(tokens.end(), more.begin(), more.end());
     text.clear();
   };
-  for (const ChatPart& part : ApplyChatTemplate(keys_.chat_template, messages)) {
+  const auto name = [&](const std::optional<Token>& token) {
+    return token ? keys_.tokens[static_cast<std::size_t>(*token)] : std::string();
+  };
+  const ChatTemplate chat_template{
+      .text = keys_.chat_template, .bos_token = name(keys_.bos), .eos_token = name(keys_.eos)};
+  for (const ChatPart& part : ApplyChatTemplate(chat_template, messages)) {
     if (part.is_message) {
       text += part.text;
       continue;
@@ -248,8 +253,8 @@ std::vector<Token> LlamaTokenizer::EncodeChat(std::span<const ChatMessage> messa
         });
   }
   end_text();
-  const bool wants_bos = keys_.bos && (keys_.add_bos || WritesBos(keys_.chat_template));
-  if (wants_bos && (tokens.empty() || tokens.front() != *keys_.bos)) tokens.insert(tokens.begin(), *keys_.bos);
+  const bool has_bos = !tokens.empty() && tokens.front() == keys_.bos;  // the template wrote it
+  if (keys_.add_bos && !has_bos) tokens.insert(tokens.begin(), *keys_.bos);
   return tokens;
 }
 

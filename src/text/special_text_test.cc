@@ -1,10 +1,10 @@
 // Special tokens that a text spells out are text: in prompts, and in messages that a chat template surrounds.
 #include <gtest/gtest.h>
-#include <llama.h>
 
 #include <algorithm>
 
 #include "punt/error.h"
+#include "text/chat_template.h"
 #include "text/tokenizers_testing.h"
 
 namespace punt {
@@ -102,29 +102,32 @@ TEST(SpecialTextTest, MergesDoNotMakeSpecialTokens) {
 
 struct Template {
   const char* name;
-  const char* text;  // enough for libllama to know it by
+  const char* text;
 };
 
 constexpr Template kTemplates[] = {
-    {"chatml", "{{ '<|im_start|>' }}"},
-    {"llama3", "{{ '<|start_header_id|>' + '<|end_header_id|>' }}"},
-    {"llama2", "{{ '[INST] ' + content + ' [/INST]' }}"},
-    {"llama2 stripped", "{{ '[INST] ' + content.strip() }}"},
-    {"gemma", "{{ '<start_of_turn>' }}"},
-    {"phi3", "{{ '<|assistant|>' + '<|end|>' }}"},
-    {"zephyr", "{{ '<|user|>' + '<|endoftext|>' }}"},
-    {"mistral v7", "{{ '[INST]' + '[SYSTEM_PROMPT]' }}"},
+    {"chatml",
+     "{% for m in messages %}{{ '<|im_start|>' + m.role + '\\n' + m.content + '<|im_end|>\\n' }}{% endfor %}"
+     "{{ '<|im_start|>assistant\\n' }}"},
+    {"llama3",
+     "{% for m in messages %}{{ '<|start_header_id|>' + m.role + '<|end_header_id|>\\n\\n' + m.content | trim + "
+     "'<|eot_id|>' }}{% endfor %}<|start_header_id|>assistant<|end_header_id|>"},
+    {"llama2",
+     "{% for m in messages %}{% if m.role == 'user' %}[INST] {{ m.content }} [/INST]{% else %}{{ m.content }}</s>"
+     "{% endif %}{% endfor %}"},
+    {"roles",
+     "{% for m in messages %}<role>{{ m.role | upper }}</role>{{ m.content }}<|role_end|>{% endfor %}"
+     "<role>ASSISTANT</role>"},
+    {"thoughts",
+     "{% for m in messages %}<|{{ m.role }}|>{{ m.content.split('</think>')[-1] }}<|end|>"
+     "{% endfor %}<|assistant|>"},
 };
 
-/// What libllama writes with the messages themselves.
+/// What the template writes with the messages.
 std::string Written(const std::string& chat_template, const std::vector<ChatMessage>& messages) {
-  std::vector<llama_chat_message> list;
-  for (const ChatMessage& message : messages) list.push_back({message.role.c_str(), message.content.c_str()});
-  std::string text(10000, '\0');
-  const std::int32_t size = llama_chat_apply_template(chat_template.c_str(), list.data(), list.size(), true,
-                                                      text.data(), static_cast<std::int32_t>(text.size()));
-  if (size < 0 || static_cast<std::size_t>(size) > text.size()) return "";
-  return text.substr(0, static_cast<std::size_t>(size));
+  std::string text;
+  for (const ChatPart& part : ApplyChatTemplate({.text = chat_template}, messages)) text += part.text;
+  return text;
 }
 
 std::vector<NamedTokenizer> ChatTokenizers(const char* chat_template) {

@@ -145,9 +145,11 @@ TEST(VocabularyTest, ChatBeginsWithOneBos) {
 
 TEST(VocabularyTest, ChatWritesTheTemplatesOwnSystemMessage) {
   Metadata metadata = FolderMetadata(Golden("dream"));
-  gguf_set_val_str(metadata.raw(), "tokenizer.chat_template",
-                   "{% if x %}{{ '<|im_start|>system\\n' + messages[0].content + '<|im_end|>' }}{% else %}"
-                   "{{ '<|im_start|>system\\nBe kind.<|im_end|>\\n' }}{% endif %}");
+  gguf_set_val_str(
+      metadata.raw(), "tokenizer.chat_template",
+      "{% if messages[0].role != 'system' %}{{ '<|im_start|>system\\nBe kind.<|im_end|>\\n' }}{% endif %}"
+      "{% for m in messages %}{{ '<|im_start|>' + m.role + '\\n' + m.content + '<|im_end|>\\n' }}{% endfor %}"
+      "{{ '<|im_start|>assistant\\n' }}");
   const Vocabulary vocabulary = OpenVocabulary(metadata);
   const ChatMessage user{"user", "a"};
   EXPECT_EQ(vocabulary.tokenizer->Decode(vocabulary.tokenizer->EncodeChat({&user, 1})),
@@ -164,9 +166,9 @@ TEST(VocabularyTest, ChatRefusals) {
   const Vocabulary llada = OpenVocabulary(metadata);
   EXPECT_NE(ErrorOf([&] { llada.tokenizer->EncodeChat({}); }).find("empty"), std::string::npos);
   EXPECT_NE(ErrorOf([&] { llada.tokenizer->EncodeChat({&zero, 1}); }).find("zero byte"), std::string::npos);
-  gguf_set_val_str(metadata.raw(), "tokenizer.chat_template", "{{ 'nothing known' }}");
+  gguf_set_val_str(metadata.raw(), "tokenizer.chat_template", "{{ raise_exception('not today') }}");
   const Vocabulary other = OpenVocabulary(metadata);
-  EXPECT_NE(ErrorOf([&] { other.tokenizer->EncodeChat({&user, 1}); }).find("nothing known"), std::string::npos);
+  EXPECT_NE(ErrorOf([&] { other.tokenizer->EncodeChat({&user, 1}); }).find("not today"), std::string::npos);
   const Vocabulary none = OpenVocabulary(FolderMetadata(Golden("dream")));
   EXPECT_EQ(ErrorOf([&] { none.tokenizer->EncodeChat({&user, 1}); }), "this model has no chat template");
 }

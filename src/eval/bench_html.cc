@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "eval/report_assets.h"
 #include "punt/planner.h"
 #include "report/markdown.h"
@@ -40,7 +41,7 @@ std::string Data(const BenchReport& report) {
       {"quality", {{"name", task.quality}, {"title", QualityTitle(task)}, {"less_is_better", task.less_is_better}}},
       {"looks", Looks(report)},
       {"rows", Json::parse(BenchJson(report))}};
-  std::string text = data.dump();
+  std::string text = Dump(data);
   for (std::size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at))
     text.replace(at, 1, "\\u003c");
   return text;

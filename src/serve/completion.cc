@@ -105,7 +105,11 @@ class Completion::Watcher : public Observer {
 
 Completion::Completion(const Model& model, Scheduler& scheduler, Metrics& metrics, const CompletionRequest& request,
                        const std::string& client)
-    : model_(model), metrics_(metrics), request_(request), planner_(CanonicalPlannerSpec(request.sampling.planner)) {
+    : model_(model),
+      scheduler_(scheduler),
+      metrics_(metrics),
+      request_(request),
+      planner_(CanonicalPlannerSpec(request.sampling.planner)) {
   canvases_ = BuildCanvases(request, model);
   MakeRecipeFor(model.denoiser->info());
   std::vector<Scheduler::Demand> demands;
@@ -138,6 +142,7 @@ Completion::~Completion() {
 
 void Completion::Cancel() {
   for (std::size_t i = 0; i < results_.size(); ++i) cancels_[i] = true;
+  scheduler_.Wake();
 }
 
 void Completion::Join() {

@@ -40,5 +40,8 @@ accepts() {
   [ "$code" -eq 0 ] || fail "exit code $code: $* -> $err"
 }
 
+# partial FILE: the file that is being written in its place; fails when there is none
+partial() { compgen -G "$1.partial-*"; }
+
 # field NAME: the raw value of a top-level key in a one-line JSON object on $out
 field() { sed -E 's/.*"'"$1"'":("([^"\\]|\\.)*"|\[[^]]*\]|\{[^}]*\}|[^,}]*).*/\1/' <<<"$out"; }

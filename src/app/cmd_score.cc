@@ -13,6 +13,7 @@
 #include "app/terminal.h"
 #include "base/check.h"
 #include "base/processors.h"
+#include "base/json_text.h"
 #include "eval/score.h"
 #include "report/confidence_json.h"
 #include "report/data_file.h"
@@ -114,9 +115,12 @@ int Run(const ScoreCommand& command) {
   std::optional<ScoreFiles> files;
   if (!command.out.empty()) {
     for (const std::string& input : {command.data, command.responses}) CheckNotOverwritten(command.out, input);
-    Json configuration = {{"score", row.name}, {"data", command.data}, {"responses", command.responses}};
-    if (row.program_seconds > 0) configuration["time_limit"] = command.seconds.value_or(row.program_seconds);
-    files.emplace(command.out, configuration.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    Configuration configuration = {
+        {"score", std::string(row.name)}, {"data", command.data}, {"responses", command.responses}};
+    if (row.program_seconds > 0) {
+      configuration.emplace_back("time_limit", Dump(Json(command.seconds.value_or(row.program_seconds))));
+    }
+    files.emplace(command.out, configuration);
   }
   std::size_t done = 0;
   const auto on_record = [&](const ScoreRecord& record) {

@@ -18,6 +18,7 @@
 #include "base/atomic_file.h"
 #include "base/check.h"
 #include "report/confidence_json.h"
+#include "base/json_text.h"
 #include "report/data_file.h"
 
 namespace punt {
@@ -58,7 +59,7 @@ std::string SummaryJson(const MtBenchCommand& command, const MtBenchSummary& sum
   for (const auto& turn : summary.turns) object["turns"].push_back(turn ? EstimateJson(*turn) : Json());
   object["categories"] = Json::object();
   for (const auto& [name, estimate] : summary.categories) object["categories"][name] = EstimateJson(estimate);
-  return object.dump(indent, ' ', false, Json::error_handler_t::replace);
+  return Dump(object, indent);
 }
 
 std::string Table(const MtBenchCommand& command, const MtBenchSummary& summary, int columns) {
@@ -120,11 +121,10 @@ void Report(const MtBenchCommand& command, const std::vector<JudgeRequest>& requ
     for (const std::string& input : {command.data, command.responses, command.judgments}) {
       CheckNotOverwritten(command.out, input);
     }
-    const Json configuration = {{"score", kMtBench},
-                                {"data", command.data},
-                                {"responses", command.responses},
-                                {"judgments", command.judgments}};
-    ScoreFiles files(command.out, configuration.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    ScoreFiles files(command.out, {{"score", kMtBench},
+                                   {"data", command.data},
+                                   {"responses", command.responses},
+                                   {"judgments", command.judgments}});
     for (const JudgeRequest& request : requests) {
       const auto judgment = judgments.find({request.id, request.turn});
       if (judgment != judgments.end()) files.Add(JudgmentLine(request, judgment->second, model, command.judge));

@@ -14,11 +14,12 @@
 #include "app/eval_report.h"
 #include "app/judge_client.h"
 #include "app/score_files.h"
+#include "app/sweep_progress.h"
 #include "app/terminal.h"
 #include "base/atomic_file.h"
 #include "base/check.h"
-#include "report/confidence_json.h"
 #include "base/json_text.h"
+#include "report/confidence_json.h"
 #include "report/data_file.h"
 
 namespace punt {
@@ -28,7 +29,6 @@ using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 constexpr const char* kKeyVariable = "PUNT_JUDGE_KEY";
-constexpr int kPipeColumns = 120;
 
 /// Reads a file and parses it; errors name the file.
 template <typename Parse>
@@ -95,13 +95,14 @@ void AskForMissing(const MtBenchCommand& command, const std::vector<JudgeRequest
   }
   const char* key = std::getenv(kKeyVariable);
   const JudgeEndpoint endpoint{.url = command.judge_url, .key = key == nullptr ? "" : key};
+  SweepProgress progress(requests.size(), "judgments");
   std::size_t done = 0;
   for (const JudgeRequest& request : requests) {
     if (!known.contains({request.id, request.turn})) {
       const std::string text = AskJudge(endpoint, JudgeRequestBody(request, command.judge));
       AppendLine(command.judgments, JudgmentLine(request, {text, ParseRating(text)}, model, command.judge));
     }
-    ShowCount(++done, requests.size(), "judgments");
+    progress.Show(++done);
   }
 }
 
@@ -135,7 +136,7 @@ void Report(const MtBenchCommand& command, const std::vector<JudgeRequest>& requ
     fmt::print("{}\n", SummaryJson(command, summary, -1));
     return;
   }
-  fmt::print("{}", Table(command, summary, IsTerminal(stdout) ? SizeOf(stdout).columns : kPipeColumns));
+  fmt::print("{}", Table(command, summary, OutputColumns()));
   FlushOutput();
   if (summary.unrated > 0) fmt::print(stderr, "punt: note: {} judgments have no rating\n", summary.unrated);
   if (summary.missing > 0) fmt::print(stderr, "punt: note: {} turns have no judgment\n", summary.missing);

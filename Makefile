@@ -85,7 +85,9 @@ bench-llama: all
 	bench/compare
 
 exactness: all
-	build/release/punt analyze exactness --out docs
+	rm -rf build/exactness
+	build/release/punt analyze exactness --out build/exactness
+	cp build/exactness/exactness*.md build/exactness/exactness*.svg docs
 
 install: all
 	cmake --install build/release --prefix $(PREFIX)

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json_text.h"
 #include "compare_log.h"
 #include "eval/judges/perplexity.h"
 #include "tool.h"
@@ -43,7 +44,7 @@ Json ParseFields(std::span<char* const> arguments) {
 
 /// One write: whoever kills this leaves the line out or in, but for a full disk.
 void AppendLine(const std::string& path, const Json& json) {
-  const std::string line = json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const std::string line = Dump(json) + "\n";
   const int file = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
   const bool written = file >= 0 && write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
   if (file >= 0) close(file);

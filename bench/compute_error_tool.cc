@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "model/bundled_models.h"
 #include "model/model_files.h"
 #include "model/network.h"
 #include "model/network_runner.h"
@@ -121,7 +122,7 @@ int Main(int argc, char** argv) {
   const std::size_t count = arguments.size() > 2 ? std::stoul(arguments[2]) : 12;
   const std::size_t length = arguments.size() > 3 ? std::stoul(arguments[3]) : 128;
 
-  const Network exact(OpenModelFiles(arguments[0]), {.device = "cpu", .compute = Compute::kExact});
+  const Network exact(OpenModelFiles(LocateModel(arguments[0])), {.device = "cpu", .compute = Compute::kExact});
   const auto vocab = static_cast<std::size_t>(exact.hyper().vocab_size);
   const std::vector<Piece> pieces = CutPieces(exact, arguments[1], count, length);
   const std::vector<float> truth = MaskedLogits(exact, pieces);

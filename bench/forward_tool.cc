@@ -22,6 +22,7 @@
 
 #include "base/check.h"
 #include "base/processors.h"
+#include "model/bundled_models.h"
 #include "model/model_files.h"
 #include "model/network.h"
 #include "model/network_runner.h"
@@ -119,10 +120,10 @@ int Main(int argc, char** argv) {
     const auto begin = std::chrono::steady_clock::now();
     Way& way = ways.emplace_back();
     way.name = name;
-    way.network =
-        std::make_unique<Network>(OpenModelFiles(model), NetworkOptions{.device = device.empty() ? "cpu" : device,
-                                                                        .compute = ParseCompute(name),
-                                                                        .repack = layout != "mapped"});
+    way.network = std::make_unique<Network>(
+        OpenModelFiles(LocateModel(model)),
+        NetworkOptions{
+            .device = device.empty() ? "cpu" : device, .compute = ParseCompute(name), .repack = layout != "mapped"});
     way.load = Seconds(begin);
     way.runner = std::make_unique<NetworkRunner>(*way.network, NetworkRunnerOptions{.threads = threads});
   }

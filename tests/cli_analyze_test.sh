@@ -31,6 +31,12 @@ for analysis in error order attention influence; do
   refuses "cannot make the folder 'file'" analyze $analysis --model $golden/llada --threads 1 --quick --out file
 done
 
+# ---- exactness: unfinished measurements of earlier versions are refused, not lost
+mkdir before
+echo '{"configuration":"exactness 0.1.0 quick=true seeds=1","finished":false}' >before/exactness.jsonl
+refuses "'before/exactness.jsonl' holds measurements in the form of an earlier version" analyze exactness --quick --seeds 1 --out before
+[ "$(ls before)" = exactness.jsonl ] || fail "a refused report left $(ls before)"
+
 # ---- error: files, keys, one by one is exact
 accepts analyze error $toy --planners "top-k:k=1; top-k:k=8; punt:epsilon=0.04" --samples 3 --out error
 for name in tokens.csv error-nfe.svg error-revealed.svg error.md summary.json items.jsonl config.json; do

@@ -50,8 +50,11 @@ analysis="analyze error --model $small --samples 8 --planners left-to-right;top-
 fills 1 error/items.jsonl $analysis
 whole error/items.jsonl
 accepts $analysis
-fills 2 exactness/exactness.jsonl analyze exactness --quick --seeds 1 --threads 1 --out exactness
-whole exactness/exactness.jsonl
+exactness="analyze exactness --quick --seeds 1 --threads 1 --out exactness"
+fills 2 exactness/items.jsonl $exactness
+whole exactness/items.jsonl
+accepts $exactness
+[ -s exactness/exactness.md ] && whole exactness/items.jsonl || fail "the report did not go on"
 fills 1 sweep/top-k-k-8/items.jsonl bench sudoku:size=4 $llada --planners "top-k:k=8;top-k:k=16" --limit 8 --out sweep
 whole sweep/top-k-k-8/items.jsonl
 python3 - $fixtures/gsm8k.jsonl >many.jsonl <<'PYTHON'

@@ -78,12 +78,12 @@ fi
 "$PUNT" generate --planner top-k:k=1 --length 250 --threads 1 --trace live.jsonl >out 2>err &
 story=$!
 for _ in $(seq 600); do
-  [ ! -s live.jsonl.partial ] && kill -0 "$story" 2>/dev/null || break
+  [ ! -s "$(partial live.jsonl)" ] && kill -0 "$story" 2>/dev/null || break
   sleep 0.05
 done
 kill -KILL "$story" 2>/dev/null || fail "the story was over before its trace began"
 wait "$story" 2>/dev/null
-[ -s live.jsonl.partial ] || fail "a killed story leaves no trace"
+[ -s "$(partial live.jsonl)" ] || fail "a killed story leaves no trace"
 
 # ---- sudoku solves most boards in the order of its margins
 accepts eval sudoku --model sudoku --planner top-k:k=1 --score margin --temperature 0 --limit 5 --threads 1 --json

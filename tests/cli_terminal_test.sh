@@ -97,7 +97,7 @@ for signal in INT TERM; do
   cursor_is_back || fail "SIG$signal left the cursor hidden"
   [ "$code" -eq 130 ] || fail "SIG$signal: exit code $code instead of 130"
   grep -q 'cancelled: ' screen || fail "SIG$signal: the partial result is not shown"
-  [ ! -e cut.jsonl.partial ] || fail "SIG$signal left a partial file"
+  ! partial cut.jsonl || fail "SIG$signal left a partial file"
   tail -n 1 cut.jsonl | grep -q '"stop":"cancelled"' || fail "SIG$signal: the trace does not say so"
   "$PUNT" replay cut.jsonl >/dev/null || fail "SIG$signal: the trace cannot be replayed"
   rm -f cut.jsonl
@@ -131,7 +131,7 @@ slow=toy:markov,length=4000,vocab=64,seed=1
 "$PUNT" generate --model $slow --planner left-to-right --trace slow.jsonl >out 2>err &
 pid=$!
 for _ in $(seq 600); do
-  [ ! -s slow.jsonl.partial ] && kill -0 "$pid" 2>/dev/null || break
+  [ ! -s "$(partial slow.jsonl)" ] && kill -0 "$pid" 2>/dev/null || break
   sleep 0.1
 done
 kill -TERM "$pid"
@@ -160,12 +160,12 @@ for command in "generate --model $large --trace opened.jsonl" "serve --port 0 --
     [ "$took" -lt 3000 ] || fail "SIG$signal, $command: it took $took ms to end"
   done
 done
-[ ! -e opened.jsonl ] && [ ! -e opened.jsonl.partial ] && [ ! -e ready ] && [ ! -e analysis ] || fail "something is left of it: $(ls)"
+[ ! -e opened.jsonl ] && ! partial opened.jsonl && [ ! -e ready ] && [ ! -e analysis ] || fail "something is left of it: $(ls)"
 "$PUNT" generate --model $small --json >first.json
 sed "s/\"model\":\"[^\"]*\"/\"model\":\"$large\"/; s/\"length\":[0-9]*/\"length\":null/" first.json | cat first.json - >lines.json
 timeout --preserve-status -s INT 0.5 "$PUNT" generate --from lines.json --trace opened.jsonl >out 2>err
 [ $? -eq 130 ] && [ "$(grep -c '^---' out)" -eq 1 ] || fail "the second model of two: $(cat out)"
-[ ! -e opened.jsonl.partial ] || fail "half a trace is left"
+! partial opened.jsonl || fail "half a trace is left"
 
 [ "$failures" -eq 0 ] || exit 1
 echo "all passed"

@@ -41,6 +41,9 @@ accepts() {
   [ "$code" -eq 0 ] || fail "exit code $code: $* -> $err"
 }
 
+# partial FILE: the file that is being written in its place; fails when there is none
+partial() { compgen -G "$1.partial-*"; }
+
 # json PATH: of every line on stdin, a JSON value without blanks, the one at a path such as usage.nfe or choices.0.text;
 # nothing, a line on stderr and exit code 1 where there is none
 json() {

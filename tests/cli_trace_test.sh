@@ -22,7 +22,7 @@ expect() {
 expect 0 generate --model $small --planner punt:fallback=false --trace run.jsonl --seed 2
 text=$(cat out)
 [ -s run.jsonl ] || fail "no trace"
-[ ! -e run.jsonl.partial ] || fail "a partial file was left behind"
+! partial run.jsonl || fail "a partial file was left behind"
 head -n 1 run.jsonl | grep -q '^{"event":"run","version":1,"model":"toy:markov,length=12' || fail "no run event first"
 tail -n 1 run.jsonl | grep -q '^{"event":"end","stop":"full"' || fail "no end event last"
 for event in pieces step round commit; do grep -q "\"event\":\"$event\"" run.jsonl || fail "no $event event"; done
@@ -64,7 +64,9 @@ mkfifo pipe
 timeout 60 cat pipe >piped.jsonl & # not for ever, should nobody write
 expect 0 generate --model $small --planner punt:fallback=false --trace pipe
 wait
-[ -p pipe ] && [ ! -e pipe.partial ] || fail "the pipe was replaced"
+"$PUNT" generate --model $small --planner punt:fallback=false --trace /dev/stderr 2>&1 >/dev/null | tail -n 1 |
+  grep -q '"event":"end"' || fail "trace to a pipe by a link without a name"
+[ -p pipe ] && ! partial pipe || fail "the pipe was replaced"
 tail -n 1 piped.jsonl | grep -q '"event":"end"' || fail "trace to a pipe"
 
 # ---- failures leave nothing behind
@@ -73,7 +75,7 @@ expect 2 generate --model $small --planner punt:fallback=false --trace missing/r
 expect 2 generate --model $small --planner punt:fallback=false --trace .
 expect 2 generate --model $small --planner punt:fallback=false --trace bad.jsonl --window 99
 expect 2 generate --model $small --trace bad.jsonl --planner nobody
-[ ! -e bad.jsonl ] && [ ! -e bad.jsonl.partial ] || fail "a refused run left a trace"
+[ ! -e bad.jsonl ] && ! partial bad.jsonl || fail "a refused run left a trace"
 echo kept >old.jsonl
 expect 2 generate --model $small --planner punt:fallback=false --trace old.jsonl --window 99
 [ "$(cat old.jsonl)" = kept ] || fail "a refused run changed an older trace"
@@ -83,7 +85,7 @@ expect 2 generate --model $small --planner punt:fallback=false --trace old.jsonl
   "$PUNT" generate --trace full.jsonl >/dev/null 2>err
 )
 [ $? -eq 1 ] && [ "$(cat err)" = "punt: cannot write full.jsonl: File too large" ] || fail "a full disk: $(cat err)"
-[ ! -e full.jsonl ] && [ ! -e full.jsonl.partial ] || fail "a failed run left a trace"
+[ ! -e full.jsonl ] && ! partial full.jsonl || fail "a failed run left a trace"
 
 # ---- broken files: the line is named
 broken() {
@@ -133,6 +135,6 @@ sed '1s/"planner":"[^"]*"/"planner":"theirs:a=1"/' run.jsonl >theirs.jsonl
 expect 0 replay theirs.jsonl
 head -n 1 out | grep -q '^theirs:a=1 | ' || fail "the title of a trace of others: $(head -n 1 out)"
 
-[ -z "$(find . -name '*.partial')" ] || fail "partial files were left behind"
+[ -z "$(find . -name '*.partial*')" ] || fail "partial files were left behind"
 [ "$failures" -eq 0 ] || exit 1
 echo "all passed"

@@ -187,6 +187,15 @@ TEST(Rules, TheLibraryNeitherPrintsNorExits) {
   }
 }
 
+TEST(Rules, JsonIsWrittenInOnePlace) {
+  const std::regex forbidden("(\\.|->)dump\\(|error_handler_t");
+  for (const SourceFile& file : SourceFiles()) {
+    if (file.is_test || file.path == kSource / "base/json_text.h") continue;
+    EXPECT_FALSE(std::regex_search(Read(file.path), forbidden))
+        << file.path << ": Dump of base/json_text.h does not throw";
+  }
+}
+
 TEST(Rules, EveryPlannerHasAFileOfItsName) {
   for (const PlannerRow& row : Planners()) {
     std::string stem(row.name);

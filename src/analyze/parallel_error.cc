@@ -73,27 +73,12 @@ void MeasureTokens(DenoiserSession& session, const CommittedStep& step, const Pa
 }  // namespace
 
 void CommitCollector::On(const TraceEvent& event) {
-  if (const auto* run = std::get_if<RunEvent>(&event)) {
-    canvas_ = run->canvas;
-    mask_token_ = run->mask_token;
-    return;
+  CommittedStep step;
+  if (const auto* commit = std::get_if<CommitEvent>(&event)) {
+    step = {commit->step, canvas_.tokens(), commit->positions, commit->tokens};
   }
-  const auto* commit = std::get_if<CommitEvent>(&event);
-  if (commit == nullptr) return;
-  if (canvas_.empty()) BadInput("the trace has a commit before its run event");
-  if (commit->positions.size() != commit->tokens.size()) {
-    BadInput("step {} commits {} positions but {} tokens", commit->step, commit->positions.size(),
-             commit->tokens.size());
-  }
-  const auto at = [&](Position position) -> Token& {
-    if (position < 0 || static_cast<std::size_t>(position) >= canvas_.size()) {
-      BadInput("step {} names position {} of a canvas of {}", commit->step, position, canvas_.size());
-    }
-    return canvas_[static_cast<std::size_t>(position)];
-  };
-  if (!commit->positions.empty()) steps_.push_back({commit->step, canvas_, commit->positions, commit->tokens});
-  for (Position position : commit->remasked) at(position) = mask_token_;
-  for (std::size_t i = 0; i < commit->positions.size(); ++i) at(commit->positions[i]) = commit->tokens[i];
+  canvas_.On(event);
+  if (!step.positions.empty()) steps_.push_back(std::move(step));
 }
 
 void MeasureStepError(DenoiserSession& session, const CommittedStep& step, ParallelErrorReport& report) {

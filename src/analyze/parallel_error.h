@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "generate/canvas_replay.h"
 #include "punt/denoiser.h"
 #include "punt/trace.h"
 #include "punt/types.h"
@@ -35,8 +36,7 @@ class CommitCollector : public Observer {
   const std::vector<CommittedStep>& steps() const { return steps_; }
 
  private:
-  std::vector<Token> canvas_;
-  Token mask_token_ = 0;
+  CanvasReplay canvas_;
   std::vector<CommittedStep> steps_;
 };
 

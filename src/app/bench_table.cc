@@ -2,44 +2,47 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "app/glyphs.h"
-#include "app/terminal.h"
 #include "report/markdown.h"
 
 namespace punt {
 namespace {
 
-constexpr int kNarrowest = 20;
-constexpr int kOthers = 50;  // columns of everything but the planner, an interval included
-constexpr int kTemperature = 5;
-constexpr int kPipeWidth = 1000;
+constexpr int kQuality = 20;  // a value and its interval
+
+std::vector<TextColumn> ColumnsOf(const TaskRow& task, bool has_temperature) {
+  std::vector<TextColumn> columns;
+  if (has_temperature) columns.push_back({"T", 4});
+  for (const TextColumn& column : {TextColumn{"NFE", 6}, {"steps", 6}, {"seconds", 7}, {"TPF", 5}}) {
+    columns.push_back(column);
+  }
+  columns.push_back({.title = std::string(QualityTitle(task)), .width = kQuality, .is_text = true, .gap = 2});
+  return columns;
+}
 
 }  // namespace
 
-int TableWidth() { return IsTerminal(stdout) ? SizeOf(stdout).columns : kPipeWidth; }
+BenchTable::BenchTable(const TaskRow& task, std::span<const GridEntry> grid, bool has_temperature, int columns)
+    : task_(task),
+      has_temperature_(has_temperature),
+      table_("planner", PlannerNames(grid), ColumnsOf(task, has_temperature), columns) {}
 
-BenchColumns BenchColumnsOf(std::span<const GridEntry> grid, bool has_temperature, int width) {
-  int planner = kNarrowest;
-  for (const GridEntry& entry : grid) planner = std::max(planner, TextWidth(entry.planner));
-  const int room = std::max(kNarrowest, width - kOthers - (has_temperature ? kTemperature : 0));
-  return {std::min(planner, room), has_temperature};
-}
-
-std::string BenchHeader(const TaskRow& task, const BenchColumns& columns) {
-  return fmt::format("{:<{}} {}{:>6} {:>6} {:>7} {:>5}  {}", "planner", columns.planner,
-                     columns.has_temperature ? "   T " : "", "NFE", "steps", "seconds", "TPF", QualityTitle(task));
-}
-
-std::string BenchLine(const TaskRow& task, const BenchRow& row, const BenchColumns& columns) {
+std::string BenchTable::Line(const BenchRow& row) const {
   const EvalSummary& summary = row.summary;
-  const std::string line = fmt::format(
-      "{} {}{:>6.1f} {:>6.1f} {:>7.2f} {:>5}", PadToWidth(row.entry.planner, columns.planner),
-      columns.has_temperature ? fmt::format("{:>4} ", row.temperature) : "", summary.nfe.value, summary.steps.value,
-      summary.seconds, summary.work ? fmt::format("{:.2f}", summary.work->tokens_per_forward.value) : "");
-  const std::optional<Figure> quality = QualityOf(task, summary);
-  return quality ? fmt::format("{}  {}", line, WithInterval(quality->value, quality->ci95)) : line;
+  const std::optional<Figure> quality = QualityOf(task_, summary);
+  std::vector<std::string> cells;
+  if (has_temperature_) cells.push_back(fmt::format("{}", row.temperature));
+  cells.push_back(fmt::format("{:.1f}", summary.nfe.value));
+  cells.push_back(fmt::format("{:.1f}", summary.steps.value));
+  cells.push_back(fmt::format("{:.2f}", summary.seconds));
+  cells.push_back(summary.work ? fmt::format("{:.2f}", summary.work->tokens_per_forward.value) : "");
+  cells.push_back(quality ? WithInterval(quality->value, quality->ci95) : "");
+  return table_.Row(row.entry.planner, cells);
+}
+
+std::vector<std::string> PlannerNames(std::span<const GridEntry> grid) {
+  std::vector<std::string> names;
+  for (const GridEntry& entry : grid) names.push_back(entry.planner);
+  return names;
 }
 
 }  // namespace punt

@@ -4,21 +4,26 @@
 #include <span>
 #include <string>
 
+#include "app/text_table.h"
 #include "eval/bench.h"
 
 namespace punt {
 
-struct BenchColumns {
-  int planner = 0;               // width
-  bool has_temperature = false;  // a column of them
+class BenchTable {
+ public:
+  /// `task` outlives it. `columns` is the width of lines.
+  BenchTable(const TaskRow& task, std::span<const GridEntry> grid, bool has_temperature, int columns);
+
+  std::string Head() const { return table_.Head(); }
+  std::string Line(const BenchRow& row) const;
+
+ private:
+  const TaskRow& task_;
+  bool has_temperature_;
+  TextTable table_;
 };
 
-/// The width of a table on the standard output: the terminal's, and more than enough for a pipe, which cuts nothing.
-int TableWidth();
-
-/// Without line feeds. Planners have the room that they need, as long as lines fit `width` columns.
-BenchColumns BenchColumnsOf(std::span<const GridEntry> grid, bool has_temperature, int width);
-std::string BenchHeader(const TaskRow& task, const BenchColumns& columns);
-std::string BenchLine(const TaskRow& task, const BenchRow& row, const BenchColumns& columns);
+/// What a grid's rows are called in tables.
+std::vector<std::string> PlannerNames(std::span<const GridEntry> grid);
 
 }  // namespace punt

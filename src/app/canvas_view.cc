@@ -119,7 +119,7 @@ std::vector<Line> LayOut(const CanvasModel& model, const FrameOptions& options, 
   return layout.Finish();
 }
 
-std::string StatusLine(const CanvasModel& model) {
+std::string StatusText(const CanvasModel& model) {
   const Counters& counters = model.counters();
   const double per_forward =
       counters.nfe() == 0 ? 0 : static_cast<double>(model.committed()) / static_cast<double>(counters.nfe());
@@ -179,7 +179,7 @@ std::string RenderFrame(const CanvasModel& model, const FrameOptions& options) {
   }
   for (std::size_t i = begin; i < end; ++i) frame += lines[i].text + "\n";
 
-  std::string status = StatusLine(model);
+  std::string status = StatusText(model);
   if (end - begin < lines.size()) {
     status = fmt::format("lines {}-{} of {} | {}", begin + 1, end, lines.size(), status);
   }

@@ -6,7 +6,6 @@
 #include "analyze/attention/attention_study.h"
 #include "app/analyses.h"
 #include "app/bench_table.h"
-#include "app/glyphs.h"
 #include "app/study_setup.h"
 #include "app/terminal.h"
 #include "base/check.h"
@@ -26,12 +25,14 @@ std::string Measure(const StudySetup& setup, const StudyRun& run) {
 }
 
 void PrintTable(const StudySetup& setup, const AttentionReport& report) {
-  const int width = BenchColumnsOf(setup.grid, false, TableWidth()).planner;
-  fmt::print("{}, {}: medians\n{:<{}} {:>6} {:>7} {:>10} {:>10} {:>12}\n", report.model, report.sampling, "planner",
-             width, "NFE", "tokens", "delta_KL", "delta_A", "correlation");
+  const TextTable table("planner", PlannerNames(setup.grid),
+                        {{"NFE", 6}, {"tokens", 7}, {"delta_KL", 10}, {"delta_A", 10}, {"correlation", 12}},
+                        OutputColumns());
+  fmt::print("{}, {}: medians\n{}\n", report.model, report.sampling, table.Head());
   for (const AttentionSummary& row : report.rows) {
-    fmt::print("{} {:>6.1f} {:>7} {:>10} {:>10} {:>12}\n", PadToWidth(row.planner, width), row.nfe, row.tokens,
-               Number(row.error.middle), Number(row.delta_a.middle), row.correlation ? Number(*row.correlation) : "-");
+    fmt::print("{}\n", table.Row(row.planner, {fmt::format("{:.1f}", row.nfe), fmt::format("{}", row.tokens),
+                                               Number(row.error.middle), Number(row.delta_a.middle),
+                                               row.correlation ? Number(*row.correlation) : "-"}));
   }
 }
 

@@ -7,7 +7,6 @@
 #include "analyze/error/error_study.h"
 #include "app/analyses.h"
 #include "app/bench_table.h"
-#include "app/glyphs.h"
 #include "app/study_setup.h"
 #include "app/terminal.h"
 #include "report/markdown.h"
@@ -48,12 +47,13 @@ std::vector<ErrorRun> ParseRuns(const StudySetup& setup, const StudyRecords& rec
 }
 
 void PrintTable(const StudySetup& setup, const std::vector<ErrorSummary>& rows) {
-  const int width = BenchColumnsOf(setup.grid, false, TableWidth()).planner;
-  fmt::print("{}: {} sequences per planner, {}\n{:<{}} {:>6} {:>6}  {:>9} {:>9} {:>9}\n", setup.model.name,
-             setup.samples, setup.how, "planner", width, "NFE", "steps", "delta_KL", "median", "Q95");
+  const TextTable table("planner", PlannerNames(setup.grid),
+                        {{"NFE", 6}, {"steps", 6}, {"delta_KL", 10}, {"median", 9}, {"Q95", 9}}, OutputColumns());
+  fmt::print("{}: {} sequences per planner, {}\n{}\n", setup.model.name, setup.samples, setup.how, table.Head());
   for (const ErrorSummary& row : rows) {
-    fmt::print("{} {:>6.1f} {:>6.1f}  {:>9} {:>9} {:>9}\n", PadToWidth(row.planner, width), row.nfe.value, row.steps,
-               Number(row.new_base.per_token.value), Number(row.new_base.median), Number(row.new_base.q95));
+    fmt::print("{}\n", table.Row(row.planner, {fmt::format("{:.1f}", row.nfe.value), fmt::format("{:.1f}", row.steps),
+                                               Number(row.new_base.per_token.value), Number(row.new_base.median),
+                                               Number(row.new_base.q95)}));
   }
 }
 

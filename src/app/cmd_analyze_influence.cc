@@ -11,6 +11,7 @@
 #include "app/study_setup.h"
 #include "app/terminal.h"
 #include "base/check.h"
+#include "base/json_text.h"
 #include "generate/misfit.h"
 #include "weights/safetensors.h"
 
@@ -76,7 +77,7 @@ std::string SummaryJson(const InfluenceFlags& flags, const StudySetup& setup, st
                          {"precision", agreement->precision},     {"tokens", agreement->own},
                          {"tokens_with", agreement->other}};
   }
-  return json.dump();
+  return Dump(json);
 }
 
 int Run(const InfluenceFlags& flags) {

@@ -8,11 +8,10 @@
 
 #include "analyze/order/order_study.h"
 #include "app/analyses.h"
-#include "app/bench_table.h"
 #include "app/event_list.h"
-#include "app/glyphs.h"
 #include "app/study_setup.h"
 #include "app/terminal.h"
+#include "app/text_table.h"
 #include "app/trace_file.h"
 #include "base/check.h"
 #include "generate/trace_pieces.h"
@@ -22,8 +21,6 @@
 
 namespace punt {
 namespace {
-
-constexpr int kOthers = 60;  // columns of everything but the planner
 
 struct OrderFlags {
   StudyFlags study;
@@ -83,16 +80,22 @@ std::vector<OrderRun> ReadRuns(const std::vector<std::string>& traces) {
 }
 
 void PrintTable(const OrderReport& report) {
-  int width = 20;
-  for (const OrderSummary& row : report.rows) width = std::max(width, TextWidth(row.planner));
-  width = std::min(width, std::max(20, TableWidth() - kOthers));
-  fmt::print("{}, {}\n{:<{}} {:<12} {:>6} {:>6} {:>9} {:>9} {:>9}\n", report.source, report.sampling, "planner", width,
-             "prompts", "NFE", "steps", "tok/pass", "l-to-r", "lag");
+  std::vector<std::string> planners;
+  for (const OrderSummary& row : report.rows) planners.push_back(row.planner);
+  const TextTable table("planner", planners,
+                        {{.title = "prompts", .width = 12, .is_text = true},
+                         {"NFE", 6},
+                         {"steps", 6},
+                         {"tok/pass", 9},
+                         {"l-to-r", 9},
+                         {"lag", 9}},
+                        OutputColumns());
+  fmt::print("{}, {}\n{}\n", report.source, report.sampling, table.Head());
   for (const OrderSummary& row : report.rows) {
-    fmt::print("{} {} {:>6.1f} {:>6.1f} {:>9} {:>9} {:>9}\n", PadToWidth(row.planner, width), PadToWidth(row.kind, 12),
-               row.nfe, row.steps, Number(row.tokens_per_pass),
-               row.left_to_right ? Number(row.left_to_right->value) : "-",
-               row.structure_lag ? Number(row.structure_lag->value) : "-");
+    fmt::print("{}\n", table.Row(row.planner, {row.kind, fmt::format("{:.1f}", row.nfe),
+                                               fmt::format("{:.1f}", row.steps), Number(row.tokens_per_pass),
+                                               row.left_to_right ? Number(row.left_to_right->value) : "-",
+                                               row.structure_lag ? Number(row.structure_lag->value) : "-"}));
   }
 }
 

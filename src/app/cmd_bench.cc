@@ -64,10 +64,10 @@ class Output {
     configuration_ = SweepConfiguration(plan, setup);
     std::vector<GridEntry> grid;
     for (const SweepPoint& point : plan.points) grid.push_back(point.entry);
-    columns_ = BenchColumnsOf(grid, plan.axes.temperatures.size() > 1, TableWidth());
+    table_.emplace(task_, grid, plan.axes.temperatures.size() > 1, OutputColumns());
     if (flags.json) return;
     fmt::print("{}, {}: means of {} items\n{}\n{}\n", task_.name, report_.model, setup.count * plan.axes.seeds.size(),
-               report_.sampling, BenchHeader(task_, columns_));
+               report_.sampling, table_->Head());
     FlushOutput();
   }
 
@@ -75,7 +75,7 @@ class Output {
     while (!is_complete() && records.IsComplete(report_.rows.size())) {
       report_.rows.push_back(records.Row(report_.rows.size()));
       progress_.Clear();
-      if (!flags_.json) fmt::print("{}\n", BenchLine(task_, report_.rows.back(), columns_));
+      if (!flags_.json) fmt::print("{}\n", table_->Line(report_.rows.back()));
       FlushOutput();
       if (!plan_.out.empty()) WriteFiles(plan_.out, report_, configuration_);
     }
@@ -101,7 +101,7 @@ class Output {
   const SweepPlan& plan_;
   const TaskRow& task_;
   SweepProgress progress_;
-  BenchColumns columns_;
+  std::optional<BenchTable> table_;
   Configuration configuration_;
   BenchReport report_;
 };

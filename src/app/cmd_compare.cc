@@ -3,12 +3,12 @@
 
 #include <memory>
 
-#include "app/bench_table.h"
 #include "app/command.h"
 #include "app/comparison.h"
 #include "app/interruptible.h"
 #include "app/options.h"
 #include "app/sampling_flags.h"
+#include "app/sweep_progress.h"
 #include "app/terminal.h"
 #include "base/check.h"
 
@@ -25,15 +25,6 @@ struct CompareFlags {
   CLI::Option* planners_option = nullptr;
 };
 
-/// A note on the terminal that is gone when the row is printed.
-void ShowProgress(const std::string& planner) {
-  if (CanMoveCursor(stderr)) fmt::print(stderr, "running {} ...\r", planner.substr(0, 60));
-}
-
-void ClearProgress() {
-  if (CanMoveCursor(stderr)) fmt::print(stderr, "\x1b[K");
-}
-
 int Run(const CompareFlags& flags) {
   const Model model = OpenInterruptibly(flags.model);
   const std::vector<std::string> planners =
@@ -41,22 +32,23 @@ int Run(const CompareFlags& flags) {
   const ComparisonOptions options{
       .sampling = flags.sampling, .samples = flags.samples, .threads = ThreadCount(flags.threads)};
   const std::atomic<bool>& cancel = InstallInterruptHandlers();
-  const int width = PlannerWidth(planners, TableWidth());
+  const TextTable table = ComparisonTable(planners, OutputColumns());
   if (!flags.json) {
     fmt::print("{}\nMeans of {} samples; error in nats per sequence, exact.\n{}\n", model.name, flags.samples,
-               TableHeader(width));
+               table.Head());
   }
   FlushOutput();
+  SweepProgress progress(planners.size(), "planners");
   int printed = 0;
   for (const std::string& planner : planners) {
-    ShowProgress(planner);
+    progress.Show(static_cast<std::size_t>(printed));
     const ComparisonRow row = Compare(model, planner, options, &cancel);
-    ClearProgress();
+    progress.Clear();
     if (WasInterrupted()) break;
     if (flags.json) {
       fmt::print("{}{}", printed == 0 ? "[" : ",\n ", ToJson(row));
     } else {
-      fmt::print("{}\n", TableRow(row, width));
+      fmt::print("{}\n", ComparisonLine(table, row));
     }
     ++printed;
     FlushOutput();

@@ -8,8 +8,11 @@
 #include <thread>
 
 #include "app/command.h"
+#include "app/glyphs.h"
 #include "app/options.h"
+#include "app/sweep_progress.h"
 #include "app/terminal.h"
+#include "base/json_text.h"
 #include "punt/weights.h"
 
 namespace punt {
@@ -25,43 +28,31 @@ struct ConvertFlags {
   bool json = false;
 };
 
-/// On a terminal a bar that is redrawn, elsewhere a line for every tenth. Goes to stderr, beside any result.
-class ProgressBar {
+/// On a terminal a status line, elsewhere a line for every tenth. Goes to stderr, beside any result.
+class ConvertStatus {
  public:
-  explicit ProgressBar(bool is_live) : is_live_(is_live) {}
-
   void Show(const ConvertProgress& progress) {
-    const int percent = static_cast<int>(100.0 * static_cast<double>(progress.done) /
-                                         static_cast<double>(std::max<std::uint64_t>(progress.total, 1)));
+    const double share =
+        static_cast<double>(progress.done) / static_cast<double>(std::max<std::uint64_t>(progress.total, 1));
+    const int percent = static_cast<int>(100 * share);
     if (is_live_) {
-      Draw(percent, progress.tensor);
+      constexpr int kBar = 30;
+      line_.Show([&](int columns) {
+        const std::string bar = ProgressBar(share, kBar);
+        return FitToWidth(fmt::format("{} {:3} %  {}", bar, percent, progress.tensor), columns);
+      });
     } else if (percent / 10 > shown_ / 10) {
       fmt::print(stderr, "{:3} %  {}\n", percent / 10 * 10, progress.tensor);
     }
     shown_ = std::max(shown_, percent);
   }
 
-  void Finish() {
-    if (is_live_ && shown_ > 0) fmt::print(stderr, "\r\x1b[K");
-  }
+  void Clear() { line_.Clear(); }
 
  private:
-  void Draw(int percent, std::string_view tensor) {
-    const auto now = std::chrono::steady_clock::now();
-    if (percent == shown_ && now - drawn_ < std::chrono::milliseconds(100)) return;
-    drawn_ = now;
-    constexpr int kWidth = 30;
-    const int columns = SizeOf(stderr).columns;
-    std::string line =
-        fmt::format("[{:<{}}] {:3} %  {}", std::string(percent * kWidth / 100, '='), kWidth, percent, tensor);
-    if (static_cast<int>(line.size()) >= columns) line.resize(static_cast<std::size_t>(std::max(columns - 1, 0)));
-    fmt::print(stderr, "\r{}\x1b[K", line);
-    std::fflush(stderr);
-  }
-
-  bool is_live_;
+  bool is_live_ = CanMoveCursor(stderr);
   int shown_ = 0;
-  std::chrono::steady_clock::time_point drawn_;
+  StatusLine line_;
 };
 
 Json ResultJson(const ConvertFlags& flags, const ConvertResult& result, double seconds) {
@@ -103,26 +94,20 @@ void PrintWarnings(const ConvertFlags& flags, const ConvertResult& result) {
 }
 
 int Run(const ConvertFlags& flags) {
-  ProgressBar bar(CanMoveCursor(stderr));
+  ConvertStatus status;
   ConvertOptions options{
       .type = flags.type, .threads = ThreadCount(flags.threads), .cancel = &InstallInterruptHandlers()};
-  options.progress = [&bar](const ConvertProgress& progress) { bar.Show(progress); };
+  options.progress = [&status](const ConvertProgress& progress) { status.Show(progress); };
   const auto start = std::chrono::steady_clock::now();
-  ConvertResult result;
-  try {
-    result = ConvertModel(flags.input, flags.output, options);
-  } catch (...) {
-    bar.Finish();
-    throw;
-  }
-  bar.Finish();
+  const ConvertResult result = ConvertModel(flags.input, flags.output, options);
+  status.Clear();
   if (result.is_cancelled) {
     fmt::print(stderr, "punt: interrupted, {} was not written\n", flags.output);
     return kInterruptedExit;
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (flags.json) {
-    fmt::print("{}\n", ResultJson(flags, result, seconds).dump(-1, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", Dump(ResultJson(flags, result, seconds)));
   } else {
     PrintResult(flags, result);
   }

@@ -84,18 +84,18 @@ bool ShowChain(const DemoFlags& flags) {
   const std::vector<std::string> planners = {kLeftToRight, kTested, kUntested, kConfident, "dilated:log_window=4"};
   const Model chain = OpenModel(kComparisonModel);
   const ComparisonOptions options{.sampling = {.seed = flags.eval.sampling.seed}, .samples = kChainSamples};
-  const int width = PlannerWidth(planners, TableWidth());
+  const TextTable table = ComparisonTable(planners, OutputColumns());
   fmt::print(
       "\n3. Where the truth is known: {} tokens that depend on each other in places that\nno planner was told (a "
       "chain, "
       "its positions shuffled). The error is what drawing\ntokens together got wrong, in nats per sequence; 0 is "
       "perfect.\n{}\n",
-      chain.denoiser->info().max_length, TableHeader(width));
+      chain.denoiser->info().max_length, table.Head());
   std::vector<ComparisonRow> rows;
   for (const std::string& planner : planners) {
     rows.push_back(Compare(chain, planner, options, &InstallInterruptHandlers()));
     if (WasInterrupted()) return false;
-    fmt::print("{}\n", TableRow(rows.back(), width));
+    fmt::print("{}\n", ComparisonLine(table, rows.back()));
     FlushOutput();
   }
   fmt::print("{}\n", ChainVerdict(rows));
@@ -106,11 +106,11 @@ bool ShowChain(const DemoFlags& flags) {
 bool ShowStories(const DemoFlags& flags, const EvalSetup& setup) {
   const TaskRow& task = FindTask(flags.eval.task);
   const std::vector<GridEntry> grid = DemoGrid();
-  const BenchColumns columns = BenchColumnsOf(grid, false, TableWidth());
+  const BenchTable table(task, grid, false, OutputColumns());
   fmt::print(
       "\n4. On {} per planner. NFE counts all forward passes, tests too. The judge\nperplexity is how much the text "
       "surprises another model: less is better.\n{}\n",
-      setup.count == 1 ? "one story" : fmt::format("{} stories", setup.count), BenchHeader(task, columns));
+      setup.count == 1 ? "one story" : fmt::format("{} stories", setup.count), table.Head());
   SweepProgress progress(grid.size() * setup.count, "stories");
   std::vector<BenchRow> rows;
   for (const GridEntry& entry : grid) {
@@ -120,7 +120,7 @@ bool ShowStories(const DemoFlags& flags, const EvalSetup& setup) {
     const std::optional<BenchRow> row = MeasurePlanner(entry, job);
     progress.Clear();
     if (!row) return false;
-    fmt::print("{}\n", BenchLine(task, *row, columns));
+    fmt::print("{}\n", table.Line(*row));
     rows.push_back(*row);
   }
   fmt::print("{}\n", StoriesVerdict(task, rows));

@@ -10,6 +10,7 @@
 #include "app/command.h"
 #include "app/options.h"
 #include "app/tokenizer_input.h"
+#include "base/json_text.h"
 
 namespace punt {
 namespace {
@@ -46,7 +47,7 @@ int Run(const DetokenizeFlags& flags) {
   }
   const nlohmann::ordered_json object = {{"text", decoded}, {"tokens", tokens}};
   // Tokens may end amid a character.
-  fmt::print("{}\n", object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  fmt::print("{}\n", Dump(object));
   return 0;
 }
 

@@ -19,8 +19,6 @@
 namespace punt {
 namespace {
 
-constexpr int kPipeColumns = 120;
-
 struct EvalCommand {
   EvalFlags eval;
   bool reference = false;
@@ -72,7 +70,7 @@ int Run(EvalCommand command) {
     fmt::print("{}\n", EvalJson(report, -1));
     return 0;
   }
-  fmt::print("{}", EvalTable(report, IsTerminal(stdout) ? SizeOf(stdout).columns : kPipeColumns));
+  fmt::print("{}", EvalTable(report, OutputColumns()));
   FlushOutput();
   for (const std::string& note : report.summary.notes) fmt::print(stderr, "punt: note: {}\n", note);
   return 0;

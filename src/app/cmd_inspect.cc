@@ -9,8 +9,11 @@
 
 #include "app/command.h"
 #include "app/options.h"
+#include "base/json_text.h"
+#include "model/bundled_models.h"
 #include "model/model_files.h"
 #include "model/weight_check.h"
+#include "text/utf8.h"
 
 namespace punt {
 namespace {
@@ -62,8 +65,7 @@ Json Scalar(gguf_type type, const void* data, std::size_t i) {
 
 /// Cut between characters, and valid UTF-8 whatever the file holds.
 std::string Shorten(const std::string& text) {
-  std::size_t end = std::min(text.size(), kShownString);
-  while (end < text.size() && end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  const std::size_t end = WholeCharacters(text, kShownString);
   return end < text.size() ? fmt::format("{}... ({} bytes)", text.substr(0, end), text.size()) : text;
 }
 
@@ -79,10 +81,6 @@ Json Value(const gguf_context* keys, std::int64_t id) {
                                              : Scalar(item, gguf_get_arr_data(keys, id), i));
   }
   return {{"type", gguf_type_name(item)}, {"count", count}, {"first", first}};
-}
-
-std::string Dump(const Json& json, int indent = -1) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
 Json TensorsJson(const WeightSource& source) {
@@ -223,7 +221,7 @@ void Print(const Json& json) {
 }
 
 int Run(const InspectFlags& flags) {
-  const Json json = Describe(flags, *OpenModelFiles(flags.model));
+  const Json json = Describe(flags, *OpenModelFiles(LocateModel(flags.model)));
   if (flags.json) {
     fmt::print("{}\n", Dump(json, 2));
   } else {

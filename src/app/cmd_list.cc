@@ -9,6 +9,7 @@
 #include "app/command.h"
 #include "base/check.h"
 #include "base/instruction_set.h"
+#include "base/json_text.h"
 #include "base/processors.h"
 #include "base/suggest.h"
 #include "model/architecture.h"
@@ -46,7 +47,7 @@ void PrintRow(std::string_view prefix, std::string_view name, std::string_view s
   }
 }
 
-void PrintJson(const Json& list) { fmt::print("{}\n", list.dump(2)); }
+void PrintJson(const Json& list) { fmt::print("{}\n", Dump(list, 2)); }
 
 void ListPlanners(bool json) {
   if (json) return PrintJson(PlannersJson());

@@ -15,6 +15,8 @@
 #include "app/options.h"
 #include "app/terminal.h"
 #include "base/check.h"
+#include "base/json_text.h"
+#include "model/bundled_models.h"
 #include "model/model_files.h"
 #include "model/network.h"
 #include "model/network_runner.h"
@@ -46,7 +48,7 @@ std::vector<Token> ReadTokens(const nlohmann::json& list, std::string_view where
   std::vector<Token> tokens;
   for (const nlohmann::json& item : list) {
     if (!item.is_number_integer() || item.get<std::int64_t>() < 0 || item.get<std::int64_t>() >= limit) {
-      BadInput("{}[{}] is {}, must be an integer in 0..{}", where, tokens.size(), item.dump(), limit - 1);
+      BadInput("{}[{}] is {}, must be an integer in 0..{}", where, tokens.size(), Dump(item), limit - 1);
     }
     tokens.push_back(item.get<Token>());
   }
@@ -71,7 +73,7 @@ Case ReadCase(const nlohmann::json& item, const std::string& where, const Hyperp
   if (item.contains("block_length")) {
     const nlohmann::json& block = item["block_length"];
     if (!block.is_null() && (!block.is_number_integer() || block.get<std::int64_t>() < 1)) {
-      BadInput("{}.block_length is {}, must be null or a positive integer", where, block.dump());
+      BadInput("{}.block_length is {}, must be null or a positive integer", where, Dump(block));
     }
     c.attention_block = block.is_null() ? 0 : block.get<std::int64_t>();
   }
@@ -112,7 +114,7 @@ void WriteByName(const std::string& file, std::vector<SafetensorsTensor>& tensor
 int Run(const LogitsFlags& flags) {
   const std::atomic<bool>& interrupted = InstallInterruptHandlers();
   const std::unique_ptr<const Network> opened = Interruptibly("while the model was opened", [flags] {
-    return std::make_unique<Network>(OpenModelFiles(flags.model),
+    return std::make_unique<Network>(OpenModelFiles(LocateModel(flags.model)),
                                      NetworkOptions{.device = flags.device, .compute = ParseCompute(flags.compute)});
   });
   const Network& network = *opened;

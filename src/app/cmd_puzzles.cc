@@ -6,6 +6,7 @@
 
 #include "app/command.h"
 #include "app/options.h"
+#include "app/sweep_progress.h"
 #include "app/terminal.h"
 #include "base/atomic_file.h"
 #include "base/check.h"
@@ -51,13 +52,14 @@ int Run(const PuzzleFlags& flags) {
   };
   write(fmt::format("{}\n", PuzzleHeader()));
   const auto count = static_cast<std::uint64_t>(flags.count);
+  SweepProgress progress(count, "puzzles");
   for (std::uint64_t i = 0; i < count; ++i) {
     if (cancel.load() || std::ferror(stdout)) break;
-    if (i % kProgressEvery == 0 && (file || !IsTerminal(stdout))) ShowCount(i, count, "puzzles");
+    if (i % kProgressEvery == 0 && (file || !IsTerminal(stdout))) progress.Show(i);
     const SudokuPuzzle puzzle = MakePuzzle(shape, givens, {.seed = flags.seed, .index = flags.first + i});
     write(fmt::format("{},{}\n", BoardText(puzzle.puzzle), BoardText(puzzle.solution)));
   }
-  ShowCount(count, count, "puzzles");
+  progress.Clear();
   if (WasInterrupted()) return kInterruptedExit;
   if (file) file->Commit();
   return 0;

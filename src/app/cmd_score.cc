@@ -10,8 +10,10 @@
 #include "app/score_files.h"
 #include "app/score_mt_bench.h"
 #include "app/score_protein.h"
+#include "app/sweep_progress.h"
 #include "app/terminal.h"
 #include "base/check.h"
+#include "base/json_text.h"
 #include "base/processors.h"
 #include "eval/score.h"
 #include "report/confidence_json.h"
@@ -22,8 +24,6 @@ namespace punt {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr int kPipeColumns = 120;
 
 struct ScoreCommand {
   std::string task;
@@ -51,7 +51,7 @@ std::string SummaryJson(const ScoreCommand& command, const ScoreSummary& summary
     object[figure.name + "_ci95"] = IntervalJson(figure.ci95);
   }
   object["notes"] = summary.notes;
-  return object.dump(indent, ' ', false, Json::error_handler_t::replace);
+  return Dump(object, indent);
 }
 
 std::string Table(const ScoreCommand& command, const ScoreSummary& summary, int columns) {
@@ -114,23 +114,28 @@ int Run(const ScoreCommand& command) {
   std::optional<ScoreFiles> files;
   if (!command.out.empty()) {
     for (const std::string& input : {command.data, command.responses}) CheckNotOverwritten(command.out, input);
-    Json configuration = {{"score", row.name}, {"data", command.data}, {"responses", command.responses}};
-    if (row.program_seconds > 0) configuration["time_limit"] = command.seconds.value_or(row.program_seconds);
-    files.emplace(command.out, configuration.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    Configuration configuration = {
+        {"score", std::string(row.name)}, {"data", command.data}, {"responses", command.responses}};
+    if (row.program_seconds > 0) {
+      configuration.emplace_back("time_limit", Dump(Json(command.seconds.value_or(row.program_seconds))));
+    }
+    files.emplace(command.out, configuration);
   }
+  SweepProgress progress(responses.matched.size(), "responses");
   std::size_t done = 0;
   const auto on_record = [&](const ScoreRecord& record) {
     if (files) files->Add(ScoreLine(record));
-    ShowCount(++done, responses.matched.size(), "responses");
+    progress.Show(++done);
   };
   const int jobs = command.jobs > 0 ? command.jobs : UsableProcessors();
   const ScoreSummary summary = ScoreAll(row, *scorer, responses.matched, on_record, jobs);
+  progress.Clear();
   if (files) files->Finish(SummaryJson(command, summary, 2) + "\n");
   if (command.json) {
     fmt::print("{}\n", SummaryJson(command, summary, -1));
     return 0;
   }
-  fmt::print("{}", Table(command, summary, IsTerminal(stdout) ? SizeOf(stdout).columns : kPipeColumns));
+  fmt::print("{}", Table(command, summary, OutputColumns()));
   FlushOutput();
   for (const std::string& note : summary.notes) fmt::print(stderr, "punt: note: {}\n", note);
   return 0;

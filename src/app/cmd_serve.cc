@@ -175,13 +175,13 @@ int Run(const ServeFlags& flags) {
     PrintMessage(line + "\n");  // a full disk under the log must not end the server
   };
   const ServerOptions options = OptionsOf(flags);
-  Server server(options, log);
-  const int port = server.Bind();
+  const std::unique_ptr<Server> server = Server::Make(options, log);
+  const int port = server->Bind();
   if (!IsLoopback(flags.host) && options.api_keys.empty()) {
     const std::string warning = fmt::format("everybody who reaches {} is served: no --api-key is set", flags.host);
     PrintWarnings({&warning, 1});
   }
-  std::thread listener([&] { server.Run(); });
+  std::thread listener([&] { server->Run(); });
   const std::string url = fmt::format(
       "http://{}:{}", flags.host.find(':') == std::string::npos ? flags.host : "[" + flags.host + "]", port);
   try {
@@ -189,20 +189,20 @@ int Run(const ServeFlags& flags) {
     RequireServable(model, flags.sampling);
     PrintWarnings(model.warnings);
     const std::string name = model.name;
-    server.SetModel(std::move(model));
+    server->SetModel(std::move(model));
     fmt::print("punt: {} at {}\n", name, url);
     std::fflush(stdout);
     if (!flags.ready_file.empty()) WriteFileAtomically(flags.ready_file, url + "\n");
     while (!interrupted) Pause(kPollMilliseconds);
   } catch (...) {
-    server.Stop(std::chrono::seconds(1));
+    server->Stop(std::chrono::seconds(1));
     listener.join();
     throw;
   }
   if (!flags.ready_file.empty()) std::filesystem::remove(flags.ready_file);
-  server.Stop(std::chrono::seconds(flags.grace));
+  server->Stop(std::chrono::seconds(flags.grace));
   listener.join();
-  log(server.LoadReport());
+  log(server->LoadReport());
   return 0;
 }
 

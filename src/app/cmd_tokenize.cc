@@ -9,6 +9,7 @@
 #include "app/command.h"
 #include "app/tokenizer_input.h"
 #include "base/check.h"
+#include "base/json_text.h"
 
 namespace punt {
 namespace {
@@ -48,7 +49,7 @@ int Run(const TokenizeFlags& flags) {
   for (Token token : tokens) pieces.push_back(tokenizer->Piece(token));
   const nlohmann::ordered_json object = {{"tokens", tokens}, {"pieces", pieces}, {"count", tokens.size()}};
   // A piece may be a byte of a character.
-  fmt::print("{}\n", object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  fmt::print("{}\n", Dump(object));
   return 0;
 }
 

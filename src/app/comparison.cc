@@ -7,20 +7,13 @@
 #include <nlohmann/json.hpp>
 
 #include "analyze/parallel_error.h"
-#include "app/glyphs.h"
 #include "base/check.h"
+#include "base/json_text.h"
 #include "base/trim.h"
 #include "punt/generator.h"
 #include "writer/stop_strings.h"
 
 namespace punt {
-namespace {
-
-constexpr int kNarrowestPlanner = 20;
-constexpr int kOthers = 46;  // columns of everything but the planner
-
-}  // namespace
-
 std::vector<std::string> DefaultPlanners() {
   return {"left-to-right",         "punt:epsilon=0.01", "punt:epsilon=0.04",    "punt:epsilon=0.16",   "top-k:k=4",
           "entropy-bound:gamma=1", "threshold:tau=0.9", "dilated:log_window=3", "dilated:log_window=4"};
@@ -79,20 +72,15 @@ ComparisonRow Compare(const Model& model, const std::string& planner, const Comp
   return row;
 }
 
-int PlannerWidth(std::span<const std::string> planners, int columns) {
-  int width = kNarrowestPlanner;
-  for (const std::string& planner : planners) width = std::max(width, TextWidth(planner));
-  return std::min(width, std::max(kNarrowestPlanner, columns - kOthers));
+TextTable ComparisonTable(std::span<const std::string> planners, int columns) {
+  return TextTable("planner", planners, {{"NFE", 7}, {"calls", 7}, {"steps", 7}, {"tokens/NFE", 11}, {"error", 9}},
+                   columns);
 }
 
-std::string TableHeader(int width) {
-  return fmt::format("{:<{}} {:>7} {:>7} {:>7} {:>11} {:>9}", "planner", width, "NFE", "calls", "steps", "tokens/NFE",
-                     "error");
-}
-
-std::string TableRow(const ComparisonRow& row, int width) {
-  return fmt::format("{} {:>7.1f} {:>7.1f} {:>7.1f} {:>11.2f} {:>9.3f}", PadToWidth(row.planner, width), row.nfe,
-                     row.calls, row.steps, row.tokens_per_forward, row.error_nats);
+std::string ComparisonLine(const TextTable& table, const ComparisonRow& row) {
+  const auto one = [](double value) { return fmt::format("{:.1f}", value); };
+  return table.Row(row.planner, {one(row.nfe), one(row.calls), one(row.steps),
+                                 fmt::format("{:.2f}", row.tokens_per_forward), fmt::format("{:.3f}", row.error_nats)});
 }
 
 std::string ToJson(const ComparisonRow& row) {
@@ -101,7 +89,7 @@ std::string ToJson(const ComparisonRow& row) {
       {"planner", row.planner},       {"samples", row.samples}, {"nfe", row.nfe},
       {"calls", row.calls},           {"steps", row.steps},     {"tokens_per_forward", row.tokens_per_forward},
       {"error_nats", row.error_nats}, {"seconds", row.seconds}};
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Dump(object);
 }
 
 }  // namespace punt

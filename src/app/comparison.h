@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/text_table.h"
 #include "punt/model.h"
 #include "punt/sampling.h"
 
@@ -46,11 +47,9 @@ std::vector<std::string> ParsePlannerList(std::string_view text);
 ComparisonRow Compare(const Model& model, const std::string& planner, const ComparisonOptions& options,
                       const std::atomic<bool>* cancel);
 
-/// The table, a line each, without line feeds. `width` is that of the planner column: what the planners need, as long
-/// as lines fit `columns`.
-int PlannerWidth(std::span<const std::string> planners, int columns);
-std::string TableHeader(int width);
-std::string TableRow(const ComparisonRow& row, int width);
+/// The table of these planners in lines of `columns`, and a line of it.
+TextTable ComparisonTable(std::span<const std::string> planners, int columns);
+std::string ComparisonLine(const TextTable& table, const ComparisonRow& row);
 
 /// One object, on one line.
 std::string ToJson(const ComparisonRow& row);

@@ -48,12 +48,12 @@ TEST(Compare, StopsWhenCancelled) {
 TEST(Table, LinesUpWhateverTheNames) {
   const std::vector<std::string> planners = {"punt", "hybrid:first=(top-k:k=2),second=(punt:epsilon=0.04),at=0.3",
                                              "\u6f22"};
-  const int width = PlannerWidth(planners, 80);
-  const int columns = TextWidth(TableHeader(width));
-  EXPECT_LE(columns, 80);
+  const TextTable table = ComparisonTable(planners, 80);
+  const int columns = TextWidth(table.Head());
+  EXPECT_EQ(columns, 80);
   for (const std::string& planner : planners) {
     const ComparisonRow row{.planner = planner, .nfe = 1234.5, .calls = 12, .steps = 3, .error_nats = 99999.1234};
-    EXPECT_EQ(TextWidth(TableRow(row, width)), columns) << TableRow(row, width);
+    EXPECT_EQ(TextWidth(ComparisonLine(table, row)), columns) << ComparisonLine(table, row);
   }
 }
 

@@ -8,7 +8,6 @@
 #include <optional>
 #include <set>
 
-#include "app/bench_table.h"
 #include "app/eval_setup.h"
 #include "app/terminal.h"
 #include "model/bundled_models.h"
@@ -180,7 +179,7 @@ bool ShowDocument(const EvalFlags& flags, const EvalSetup& setup, bool colour) {
     columns.back().planner = planner;
     columns.back().passes = written->passes;
   }
-  fmt::print("{}{}\n", RecordsTable(columns, colour, TableWidth()), RecordsVerdict(columns));
+  fmt::print("{}{}\n", RecordsTable(columns, colour, OutputColumns()), RecordsVerdict(columns));
   FlushOutput();
   return true;
 }

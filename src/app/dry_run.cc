@@ -5,6 +5,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/terminal.h"
+#include "app/text_table.h"
+#include "base/json_text.h"
+
 namespace punt {
 namespace {
 
@@ -76,19 +80,23 @@ Json ToJson(const SweepPlan& plan, const std::vector<DryTask>& tasks) {
 
 std::string DryRun(const SweepPlan& plan, bool as_json) {
   const std::vector<DryTask> tasks = TasksOf(plan);
-  if (as_json) return ToJson(plan, tasks).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  if (as_json) return Dump(ToJson(plan, tasks), 2) + "\n";
   const std::vector<std::string> planners = PlannersOf(plan);
   std::string text = fmt::format("planners     {}\n", planners.size());
   for (const std::string& planner : planners) text += fmt::format("             {}\n", planner);
   text += fmt::format("temperature  {}\nseed         {}\nnucleus      {}\neos          {}\nscore        {}\n",
                       fmt::join(plan.axes.temperatures, ", "), fmt::join(plan.axes.seeds, ", "),
                       plan.eval.sampling.top_p, plan.eval.sampling.eos, ScoreText(plan));
-  text += fmt::format("\n{:<20} {:>5} {:>10} {:>6} {:>7} {:>12}\n", "task", "shots", "length", "runs", "items",
-                      "generations");
+  std::vector<std::string> names;
+  for (const DryTask& task : tasks) names.push_back(task.name);
+  const TextTable table("task", names, {{"shots", 5}, {"length", 10}, {"runs", 6}, {"items", 7}, {"generations", 12}},
+                        OutputColumns());
+  text += fmt::format("\n{}\n", table.Head());
   for (const DryTask& task : tasks) {
-    text += fmt::format("{:<20} {:>5} {:>10} {:>6} {:>7} {:>12}\n", task.name, task.shots, task.length, task.runs,
-                        task.items ? fmt::format("{}", *task.items) : "usual",
-                        task.items ? fmt::format("{}", task.runs * *task.items) : "");
+    text += table.Row(task.name, {task.shots, task.length, fmt::format("{}", task.runs),
+                                  task.items ? fmt::format("{}", *task.items) : "usual",
+                                  task.items ? fmt::format("{}", task.runs * *task.items) : ""});
+    text += "\n";
   }
   if (tasks.empty()) text += "none named\n";
   if (plan.preset == nullptr || plan.preset->sampling().open.empty()) return text;

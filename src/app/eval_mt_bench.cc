@@ -10,6 +10,7 @@
 #include "app/sweep_progress.h"
 #include "app/terminal.h"
 #include "base/check.h"
+#include "base/json_text.h"
 #include "eval/continuation.h"
 #include "punt/generator.h"
 #include "punt/planner.h"
@@ -58,9 +59,7 @@ Json IdJson(const std::string& id) {
 }
 
 /// With replacement characters for bytes that are no UTF-8, which no template takes.
-std::string WithoutInvalid(const std::string& text) {
-  return Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
-}
+std::string WithoutInvalid(const std::string& text) { return Json::parse(Dump(Json(text))).get<std::string>(); }
 
 class Respondent {
  public:
@@ -101,7 +100,7 @@ class Respondent {
                        {"model_id", model_.name},
                        {"choices", Json::array({{{"index", 0}, {"turns", turns}}})},
                        {"nfe", costs}};
-    return line.dump();
+    return Dump(line);
   }
 
  private:
@@ -147,9 +146,9 @@ int AnswerMtBench(const EvalFlags& flags, const MtBenchRun& run) {
   progress.Clear();
   if (!folder) return 0;
   const Json summary = {{"task", kMtBench}, {"model", model.name}, {"questions", questions.size()}};
-  folder->Write("summary.json", summary.dump(2) + "\n");
+  folder->Write("summary.json", Dump(summary, 2) + "\n");
   if (run.json) {
-    fmt::print("{}\n", summary.dump());
+    fmt::print("{}\n", Dump(summary));
   } else {
     fmt::print("{} questions answered; judge them with punt score mt-bench --data {} --responses {}/items.jsonl\n",
                questions.size(), flags.data, run.out);

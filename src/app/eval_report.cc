@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/glyphs.h"
+#include "base/json_text.h"
 #include "report/confidence_json.h"
 
 namespace punt {
@@ -56,7 +57,7 @@ std::string EvalJson(const EvalReport& report, int indent) {
   object["notes"] = summary.notes;
   object["configuration"] = Json::object();
   for (const auto& [name, value] : report.configuration) object["configuration"][name] = value;
-  return object.dump(indent, ' ', false, Json::error_handler_t::replace);
+  return Dump(object, indent);
 }
 
 std::string FigureTable(const std::vector<std::string>& headings, const std::vector<Figure>& figures, int columns) {

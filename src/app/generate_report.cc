@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "base/json_text.h"
 #include "generate/step.h"
 
 namespace punt {
@@ -77,7 +78,7 @@ std::string ResultJson(const GenerateResult& result, const ReportContext& contex
                  {"masked", MaskedCount(result, *context.model)},
                  {"version", PUNT_VERSION}};
   object.update(settings);
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Dump(object);
 }
 
 std::size_t MaskedCount(const GenerateResult& result, const Model& model) {

@@ -10,6 +10,7 @@
 #include "app/sampling_flags.h"
 #include "app/tokenizer_input.h"
 #include "base/check.h"
+#include "base/json_text.h"
 #include "base/suggest.h"
 #include "report/data_file.h"
 
@@ -110,7 +111,7 @@ Json ParseObject(std::string_view line) {
 void RequireKind(const SettingRow& row, const Json& value) {
   if (value.is_null() && row.may_not_apply) return;
   const auto refuse = [&](std::string_view wanted) {
-    const std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+    const std::string text = Dump(value);
     BadInput("{} must be {}, got {}", row.key, wanted, FitToWidth(text, kMostShown));
   };
   if (row.kind == Kind::kText && !value.is_string()) refuse("a text");
@@ -158,7 +159,7 @@ bool Continues(const RecordedRun& run, const RecordedRun& next) {
   return a == b && run.version == next.version;
 }
 
-std::string TextOf(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+std::string TextOf(const Json& value) { return value.is_string() ? value.get<std::string>() : Dump(value); }
 
 void Set(CLI::Option& option, const Json& value) {
   if (!value.is_array()) option.add_result(TextOf(value));

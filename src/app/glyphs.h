@@ -32,7 +32,4 @@ std::string FitToWidth(std::string_view text, int columns);
 /// Exactly `columns` columns: cut as above, or spaces behind it.
 std::string PadToWidth(std::string_view text, int columns);
 
-/// False when a byte sequence is no UTF-8 (overlong forms and surrogates are none).
-bool IsUtf8(std::string_view text);
-
 }  // namespace punt

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "punt/random.h"
+#include "text/utf8.h"
 
 namespace punt {
 namespace {
@@ -14,6 +15,10 @@ TEST(Glyphs, HaveTheirWidths) {
   EXPECT_EQ(TextWidth("e\u0301x"), 2);
   EXPECT_EQ(TextWidth("\u6f22\u5b57"), 4);
   EXPECT_EQ(TextWidth("\U0001f600"), 2);
+  EXPECT_EQ(TextWidth("\u23f0\ufe0f"), 2);
+  EXPECT_EQ(TextWidth("\u0915\u093f"), 2);  // a vowel sign that takes room
+  EXPECT_EQ(TextWidth("\u0915\u0941"), 1);  // one below its letter
+  EXPECT_EQ(TextWidth("\u0e01\u0e34"), 1);
   EXPECT_EQ(TextWidth("\u0301"), 1);  // an accent without a letter sits on a space
 }
 
@@ -22,7 +27,7 @@ TEST(Glyphs, NeverLetControlsThrough) {
   for (int byte = 0; byte < 256; ++byte) all += static_cast<char>(byte);
   all += "\u0085\u009b31m\u2028\u202e\u2066";
   for (const Glyph& glyph : Glyphs(all)) {
-    ASSERT_TRUE(IsUtf8(glyph.bytes));
+    ASSERT_EQ(InvalidUtf8(glyph.bytes), std::string::npos);
     for (char c : glyph.bytes) EXPECT_FALSE((c >= 0 && c < 0x20) || c == 0x7f);
     EXPECT_EQ(glyph.bytes.find("\u009b"), std::string::npos);
     EXPECT_EQ(glyph.bytes.find("\u202e"), std::string::npos);
@@ -35,14 +40,6 @@ TEST(Glyphs, BreakLinesAtLineFeedsOnly) {
   EXPECT_FALSE(glyphs[0].breaks_line);
   EXPECT_TRUE(glyphs[1].breaks_line);
   EXPECT_FALSE(glyphs[2].breaks_line);
-}
-
-TEST(IsUtf8, AcceptsAndRefuses) {
-  for (const char* good : {"", "a", "\u00e4", "\u6f22", "\U0010ffff"}) EXPECT_TRUE(IsUtf8(good)) << good;
-  for (const char* bad : {"\xff", "\xc3", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe6\xbc",
-                          "a\x80", "\xf8\x88\x80\x80\x80"}) {
-    EXPECT_FALSE(IsUtf8(bad));
-  }
 }
 
 TEST(FitToWidth, CutsAtCharactersAndMarksTheCut) {

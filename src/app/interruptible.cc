@@ -3,35 +3,28 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <cstdio>
 #include <memory>
+
+#include "app/glyphs.h"
 
 namespace punt {
 namespace {
 
-/// One line that is written over, from the first second on.
+/// A status line from the first second on.
 class OpeningLine {
  public:
-  explicit OpeningLine(std::string name) : name_(std::move(name)), is_drawn_anywhere_(CanMoveCursor(stderr)) {}
-  ~OpeningLine() {
-    if (shown_ >= 0) fmt::print(stderr, "\r\x1b[K");
-  }
-  OpeningLine(const OpeningLine&) = delete;
-  OpeningLine& operator=(const OpeningLine&) = delete;
+  explicit OpeningLine(std::string name) : name_(std::move(name)) {}
 
   void Show(double share) {
-    const auto percent = static_cast<int>(100 * share);
-    const bool is_time = std::chrono::steady_clock::now() - start_ > std::chrono::seconds(1);
-    if (!is_drawn_anywhere_ || !is_time || percent == shown_) return;
-    shown_ = percent;
-    fmt::print(stderr, "\ropening {}: {} %\x1b[K", name_, percent);
-    std::fflush(stderr);
+    if (std::chrono::steady_clock::now() - start_ < std::chrono::seconds(1)) return;
+    line_.Show([&](int columns) {
+      return FitToWidth(fmt::format("opening {}: {} %", name_, static_cast<int>(100 * share)), columns);
+    });
   }
 
  private:
   std::string name_;
-  bool is_drawn_anywhere_;
-  int shown_ = -1;
+  StatusLine line_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 

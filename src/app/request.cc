@@ -4,9 +4,9 @@
 
 #include <filesystem>
 
-#include "app/glyphs.h"
 #include "base/check.h"
 #include "model/bundled_models.h"
+#include "text/utf8.h"
 
 namespace punt {
 namespace {
@@ -41,7 +41,7 @@ void RequireConsistent(const CanvasRequest& request) {
 Ask AskOf(const CanvasRequest& request) {
   RequireConsistent(request);
   if (request.infill) {
-    if (!IsUtf8(*request.infill)) BadInput("the infill is not valid UTF-8");
+    if (InvalidUtf8(*request.infill) != std::string::npos) BadInput("the infill is not valid UTF-8");
     return {.infill = ParseHoles(*request.infill)};
   }
   Ask ask{.length = request.length};

@@ -2,25 +2,25 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
+
+#include "report/record_folder.h"
 
 namespace punt {
 
-/// Where records go as they come: DIR/items.jsonl, with DIR/summary.json at the end, or FILE.jsonl alone. A folder that
-/// holds anything else's records is refused; one of the same scoring is started over. Throws Error.
+/// Where records go as they come: a RecordFolder DIR, with DIR/summary.json at the end, or FILE.jsonl alone. A scoring
+/// is quickly done: what there is of the same is started over. Throws Error.
 class ScoreFiles {
  public:
-  ScoreFiles(const std::string& out, const std::string& configuration);
+  ScoreFiles(const std::string& out, const Configuration& configuration);
 
-  void Add(const std::string& line) const;
+  void Add(const std::string& line);
   void Finish(const std::string& summary) const;
 
  private:
-  void ClaimFolder(const std::string& configuration) const;
-
-  bool is_file_;
-  std::filesystem::path folder_;
-  std::filesystem::path items_;
+  std::optional<RecordFolder> folder_;
+  std::filesystem::path file_;  // where there is no folder
 };
 
 /// Throws Error when `out` is the file `input`.

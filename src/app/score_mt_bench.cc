@@ -14,9 +14,11 @@
 #include "app/eval_report.h"
 #include "app/judge_client.h"
 #include "app/score_files.h"
+#include "app/sweep_progress.h"
 #include "app/terminal.h"
 #include "base/atomic_file.h"
 #include "base/check.h"
+#include "base/json_text.h"
 #include "report/confidence_json.h"
 #include "report/data_file.h"
 
@@ -27,7 +29,6 @@ using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 constexpr const char* kKeyVariable = "PUNT_JUDGE_KEY";
-constexpr int kPipeColumns = 120;
 
 /// Reads a file and parses it; errors name the file.
 template <typename Parse>
@@ -58,7 +59,7 @@ std::string SummaryJson(const MtBenchCommand& command, const MtBenchSummary& sum
   for (const auto& turn : summary.turns) object["turns"].push_back(turn ? EstimateJson(*turn) : Json());
   object["categories"] = Json::object();
   for (const auto& [name, estimate] : summary.categories) object["categories"][name] = EstimateJson(estimate);
-  return object.dump(indent, ' ', false, Json::error_handler_t::replace);
+  return Dump(object, indent);
 }
 
 std::string Table(const MtBenchCommand& command, const MtBenchSummary& summary, int columns) {
@@ -94,13 +95,14 @@ void AskForMissing(const MtBenchCommand& command, const std::vector<JudgeRequest
   }
   const char* key = std::getenv(kKeyVariable);
   const JudgeEndpoint endpoint{.url = command.judge_url, .key = key == nullptr ? "" : key};
+  SweepProgress progress(requests.size(), "judgments");
   std::size_t done = 0;
   for (const JudgeRequest& request : requests) {
     if (!known.contains({request.id, request.turn})) {
       const std::string text = AskJudge(endpoint, JudgeRequestBody(request, command.judge));
       AppendLine(command.judgments, JudgmentLine(request, {text, ParseRating(text)}, model, command.judge));
     }
-    ShowCount(++done, requests.size(), "judgments");
+    progress.Show(++done);
   }
 }
 
@@ -120,11 +122,10 @@ void Report(const MtBenchCommand& command, const std::vector<JudgeRequest>& requ
     for (const std::string& input : {command.data, command.responses, command.judgments}) {
       CheckNotOverwritten(command.out, input);
     }
-    const Json configuration = {{"score", kMtBench},
-                                {"data", command.data},
-                                {"responses", command.responses},
-                                {"judgments", command.judgments}};
-    ScoreFiles files(command.out, configuration.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    ScoreFiles files(command.out, {{"score", kMtBench},
+                                   {"data", command.data},
+                                   {"responses", command.responses},
+                                   {"judgments", command.judgments}});
     for (const JudgeRequest& request : requests) {
       const auto judgment = judgments.find({request.id, request.turn});
       if (judgment != judgments.end()) files.Add(JudgmentLine(request, judgment->second, model, command.judge));
@@ -135,7 +136,7 @@ void Report(const MtBenchCommand& command, const std::vector<JudgeRequest>& requ
     fmt::print("{}\n", SummaryJson(command, summary, -1));
     return;
   }
-  fmt::print("{}", Table(command, summary, IsTerminal(stdout) ? SizeOf(stdout).columns : kPipeColumns));
+  fmt::print("{}", Table(command, summary, OutputColumns()));
   FlushOutput();
   if (summary.unrated > 0) fmt::print(stderr, "punt: note: {} judgments have no rating\n", summary.unrated);
   if (summary.missing > 0) fmt::print(stderr, "punt: note: {} turns have no judgment\n", summary.missing);

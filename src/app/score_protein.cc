@@ -2,16 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "app/eval_report.h"
 #include "app/eval_setup.h"
 #include "app/interruptible.h"
+#include "app/score_files.h"
+#include "app/sweep_progress.h"
 #include "app/terminal.h"
 #include "base/atomic_file.h"
 #include "base/check.h"
+#include "base/json_text.h"
 #include "report/confidence_json.h"
 #include "tasks/protein/protein_judge.h"
 #include "tasks/protein/protein_scoring.h"
@@ -21,8 +23,6 @@ namespace punt {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr int kPipeColumns = 120;
 
 struct Report {
   Configuration configuration;
@@ -41,7 +41,7 @@ std::string ReportJson(const ProteinScoreCommand& command, const Report& report,
   object["notes"] = report.notes;
   object["configuration"] = Json::object();
   for (const auto& [name, value] : report.configuration) object["configuration"][name] = value;
-  return object.dump(indent, ' ', false, Json::error_handler_t::replace);
+  return Dump(object, indent);
 }
 
 std::string ReportTable(const ProteinScoreCommand& command, const Report& report, int columns) {
@@ -59,13 +59,6 @@ void WriteRecords(const std::string& path, const std::vector<EvalRecord>& record
   std::string lines;
   for (const EvalRecord& record : records) lines += RecordLine(record) + "\n";
   WriteFileAtomically(path, lines);
-}
-
-void RequireOwnFile(const ProteinScoreCommand& command) {
-  for (const std::string& input : {command.data, command.responses}) {
-    std::error_code error;
-    if (std::filesystem::equivalent(command.out, input, error)) BadInput("--out would overwrite '{}'", input);
-  }
 }
 
 }  // namespace
@@ -102,23 +95,22 @@ int ScoreProteinCommand(const ProteinScoreCommand& command) {
                 .proteins = proteins.size(),
                 .notes = structures.notes};
   const bool is_file = command.out.ends_with(".jsonl");
-  RequireOwnFile(command);
+  for (const std::string& input : {command.data, command.responses}) CheckNotOverwritten(command.out, input);
   std::optional<EvalLog> log;
   if (!command.out.empty() && !is_file) log.emplace(command.out, report.configuration);
-  const auto show = [&](std::size_t done) { ShowCount(done, proteins.size(), "proteins"); };
+  SweepProgress progress(proteins.size(), "proteins");
   const std::vector<EvalRecord> records = ScoreProteins({.proteins = proteins,
                                                          .reference = reference.get(),
                                                          .mean_plddt = structures.mean_plddt,
                                                          .judge = judge ? &*judge : nullptr,
                                                          .log = log ? &*log : nullptr,
                                                          .cancel = &InstallInterruptHandlers(),
-                                                         .on_progress = show,
+                                                         .on_progress = [&](std::size_t done) { progress.Show(done); },
                                                          .threads = threads});
-  show(proteins.size());
+  progress.Clear();
   if (records.size() < proteins.size()) {
-    fmt::print(stderr, "punt: interrupted after {} of {} proteins{}\n", records.size(), proteins.size(),
-               log ? "; the same command goes on from there" : "");
-    return kInterruptedExit;
+    return SayInterrupted(fmt::format("after {} of {} proteins{}", records.size(), proteins.size(),
+                                      log ? "; the same command goes on from there" : ""));
   }
   report.figures = ProteinFigures(records, reference.get());
   if (is_file) WriteRecords(command.out, records);
@@ -127,7 +119,7 @@ int ScoreProteinCommand(const ProteinScoreCommand& command) {
     fmt::print("{}\n", ReportJson(command, report, -1));
     return 0;
   }
-  fmt::print("{}", ReportTable(command, report, IsTerminal(stdout) ? SizeOf(stdout).columns : kPipeColumns));
+  fmt::print("{}", ReportTable(command, report, OutputColumns()));
   FlushOutput();
   for (const std::string& note : report.notes) fmt::print(stderr, "punt: note: {}\n", note);
   return 0;

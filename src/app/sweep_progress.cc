@@ -4,17 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "app/glyphs.h"
-#include "app/terminal.h"
 
 namespace punt {
 namespace {
 
 constexpr int kBar = 20;
 constexpr int kWithBar = 60;  // columns below which there is no bar
-constexpr auto kLeastPause = std::chrono::milliseconds(100);
 
 /// Two units at most, rounded up: a guess.
 std::string Duration(double seconds) {
@@ -31,8 +28,8 @@ std::string Duration(double seconds) {
 std::string ProgressLine(const Progress& progress, int columns) {
   std::string line;
   if (columns >= kWithBar) {
-    const std::size_t filled = kBar * progress.done / std::max<std::size_t>(progress.count, 1);
-    line = fmt::format("[{:<{}}] ", std::string(filled, '='), kBar);
+    const auto count = static_cast<double>(std::max<std::size_t>(progress.count, 1));
+    line = ProgressBar(static_cast<double>(progress.done) / count, kBar) + " ";
   }
   line += fmt::format("{} of {} {}", progress.done, progress.count, progress.what);
   if (progress.done > progress.done_before && progress.done < progress.count) {
@@ -42,7 +39,13 @@ std::string ProgressLine(const Progress& progress, int columns) {
   return FitToWidth(line, columns);
 }
 
-SweepProgress::SweepProgress(std::size_t count, std::string what) : is_drawn_anywhere_(CanMoveCursor(stderr)) {
+std::string ProgressBar(double share, int width) {
+  // Rounding must not keep back what is reached exactly: 3 of 20 is not 2.9999.
+  const auto filled = static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * width + 1e-9);
+  return fmt::format("[{:<{}}]", std::string(filled, '='), width);
+}
+
+SweepProgress::SweepProgress(std::size_t count, std::string what) {
   progress_.count = count;
   progress_.what = std::move(what);
 }
@@ -56,18 +59,7 @@ void SweepProgress::Show(std::size_t done) {
   }
   progress_.done = done;
   progress_.seconds = std::chrono::duration<double>(now - start_).count();
-  if (!is_drawn_anywhere_ || (is_drawn_ && now - last_ < kLeastPause)) return;
-  fmt::print(stderr, "\r{}\x1b[K", ProgressLine(progress_, SizeOf(stderr).columns - 1));
-  std::fflush(stderr);
-  is_drawn_ = true;
-  last_ = now;
-}
-
-void SweepProgress::Clear() {
-  if (!is_drawn_) return;
-  fmt::print(stderr, "\r\x1b[K");
-  std::fflush(stderr);
-  is_drawn_ = false;
+  line_.Show([this](int columns) { return ProgressLine(progress_, columns); });
 }
 
 }  // namespace punt

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <string>
 
+#include "app/terminal.h"
+
 namespace punt {
 
 struct Progress {
@@ -18,22 +20,23 @@ struct Progress {
 /// "[=====     ] 12 of 200 items, about 3 min left", no wider than `columns`.
 std::string ProgressLine(const Progress& progress, int columns);
 
-/// Draws in one line of the standard error.
+/// "[=====     ]", `width` columns between the brackets.
+std::string ProgressBar(double share, int width);
+
+/// Draws it as a status line.
 class SweepProgress {
  public:
   explicit SweepProgress(std::size_t count, std::string what = "items");
   void Show(std::size_t done);
   /// For other output; the next Show draws anew.
-  void Clear();
+  void Clear() { line_.Clear(); }
 
  private:
   using Clock = std::chrono::steady_clock;
-  bool is_drawn_anywhere_;
-  bool is_drawn_ = false;
+  StatusLine line_;
   Progress progress_;
   bool has_begun_ = false;
   Clock::time_point start_ = Clock::now();
-  Clock::time_point last_ = {};
 };
 
 }  // namespace punt

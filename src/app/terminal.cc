@@ -86,11 +86,25 @@ bool CanMoveCursor(std::FILE* stream) {
   return IsTerminal(stream) && (term == nullptr || std::string_view(term) != "dumb");
 }
 
-void ShowCount(std::uint64_t done, std::uint64_t count, std::string_view what) {
-  if (!CanMoveCursor(stderr)) return;
-  if (done < count) fmt::print(stderr, "\r{} of {} {}\x1b[K", done, count, what);
-  if (done == count) fmt::print(stderr, "\r\x1b[K");
-  std::fflush(stderr);
+int OutputColumns() {
+  constexpr int kNothingIsCut = 1000;
+  return IsTerminal(stdout) ? SizeOf(stdout).columns : kNothingIsCut;
+}
+
+StatusLine::StatusLine() : is_drawn_anywhere_(CanMoveCursor(stderr)) {}
+
+void StatusLine::Show(const std::function<std::string(int columns)>& text) {
+  constexpr auto kLeastPause = std::chrono::milliseconds(100);
+  const auto now = std::chrono::steady_clock::now();
+  if (!is_drawn_anywhere_ || (is_drawn_ && now - last_ < kLeastPause)) return;
+  PrintMessage(fmt::format("\r{}\x1b[K", text(SizeOf(stderr).columns - 1)));
+  is_drawn_ = true;
+  last_ = now;
+}
+
+void StatusLine::Clear() {
+  if (is_drawn_) PrintMessage("\r\x1b[K");
+  is_drawn_ = false;
 }
 
 void FlushOutput() {

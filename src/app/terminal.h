@@ -2,8 +2,9 @@
 #pragma once
 
 #include <atomic>
-#include <cstdint>
+#include <chrono>
 #include <cstdio>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,9 +32,28 @@ bool WantsColour(ColourChoice choice, std::FILE* stream);
 /// Cursor movement makes sense on a terminal that is not dumb.
 bool CanMoveCursor(std::FILE* stream);
 
-/// "12 of 200 items" in one line of the standard error, drawn over the last one and gone when all are done. Only on a
-/// terminal.
-void ShowCount(std::uint64_t done, std::uint64_t count, std::string_view what);
+/// Columns for a table on the standard output: the terminal's. Where it goes elsewhere, nothing is cut.
+int OutputColumns();
+
+/// A line of the standard error that says how far work is: drawn over, and gone in the end. On a terminal alone.
+class StatusLine {
+ public:
+  StatusLine();
+  ~StatusLine() { Clear(); }
+  StatusLine(const StatusLine&) = delete;
+  StatusLine& operator=(const StatusLine&) = delete;
+
+  /// Asks for the text, of at most `columns` columns, a few times a second; the other calls cost nothing.
+  void Show(const std::function<std::string(int columns)>& text);
+
+  /// For other output; the next Show draws at once.
+  void Clear();
+
+ private:
+  bool is_drawn_anywhere_;
+  bool is_drawn_ = false;
+  std::chrono::steady_clock::time_point last_ = {};
+};
 
 /// Throws Error (failed) with the system's reason when what was printed so far cannot be written: results come before
 /// more work.

@@ -1,67 +1,30 @@
 #include "app/trace_file.h"
 
-#include <fmt/format.h>
-
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <system_error>
 
 #include "base/check.h"
-#include "punt/error.h"
 
 namespace punt {
 namespace fs = std::filesystem;
+namespace {
 
-TraceFile::TraceFile(const std::string& path) : name_(path), target_(path), writer_(out_) {
+const std::string& Named(const std::string& path) {
   if (path.empty()) BadInput("--trace needs the name of a file");
-  std::error_code error;
-  const fs::file_status status = fs::status(target_, error);
-  if (fs::is_directory(status)) BadInput("--trace: {} is a directory", path);
-  if (!fs::exists(status) || fs::is_regular_file(status)) {
-    // A link stays a link: what it points to is replaced.
-    if (fs::is_symlink(fs::symlink_status(target_, error)) && fs::exists(status)) target_ = fs::canonical(target_);
-    partial_ = target_;
-    partial_ += ".partial";
-  }
-  errno = 0;
-  out_.open(partial_.empty() ? target_ : partial_, std::ios::binary | std::ios::trunc);
-  if (!out_) {
-    const std::string reason = std::strerror(errno);
-    partial_.clear();  // not ours to remove
-    BadInput("cannot write {}: {}", path, reason);
-  }
+  return path;
 }
 
-TraceFile::~TraceFile() {
-  if (is_finished_ || partial_.empty()) return;
-  out_.close();
-  std::error_code ignored;  // nobody is left to tell
-  fs::remove(partial_, ignored);
-}
+}  // namespace
+
+TraceFile::TraceFile(const std::string& path) : file_(Named(path)) {}
 
 void TraceFile::On(const TraceEvent& event) {
-  try {
-    errno = 0;
-    writer_.On(event);
-  } catch (const Error&) {
-    FailToWrite(errno);
-  }
-}
-
-void TraceFile::FailToWrite(int reason) const {
-  throw Error(ErrorCode::kFailed, fmt::format("cannot write {}{}{}", name_, reason == 0 ? "" : ": ",
-                                              reason == 0 ? "" : std::strerror(reason)));
-}
-
-void TraceFile::Finish() {
-  errno = 0;
-  out_.close();
-  if (!out_) FailToWrite(errno);
-  std::error_code error;
-  if (!partial_.empty()) fs::rename(partial_, target_, error);
-  if (error) throw Error(ErrorCode::kFailed, fmt::format("cannot write {}: {}", name_, error.message()));
-  is_finished_ = true;
+  const std::string line = ToJsonLine(event) + "\n";
+  file_.Write(std::as_bytes(std::span(line)));
 }
 
 std::vector<TraceEvent> ReadTraceFile(const std::string& name) {

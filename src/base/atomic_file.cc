@@ -41,12 +41,14 @@ AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
   std::error_code ignored;
   if (path_.empty()) BadInput("the name of the file to write is empty");
   if (fs::is_directory(path_, ignored)) BadInput("cannot write {}: it is a directory", path_.string());
-  // A link stays a link: what it points to is replaced.
-  if (fs::is_symlink(path_, ignored) && fs::exists(path_, ignored)) path_ = fs::canonical(path_);
-  if (fs::exists(path_, ignored) && !fs::is_regular_file(path_, ignored)) {
-    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
-    if (descriptor_ < 0) FailToOpen(path_);
-    return;
+  if (fs::exists(path_, ignored)) {
+    if (!fs::is_regular_file(path_, ignored)) {
+      descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+      if (descriptor_ < 0) FailToOpen(path_);
+      return;
+    }
+    // A link stays a link: what it points to is replaced.
+    if (fs::is_symlink(path_, ignored)) path_ = fs::canonical(path_);
   }
   constexpr int kAttempts = 100;  // names that another process has taken
   for (int i = 0; i < kAttempts && descriptor_ < 0; ++i) {

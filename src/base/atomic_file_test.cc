@@ -114,5 +114,29 @@ TEST_F(AtomicFileTest, WhatIsNoFileIsWrittenToAndNotReplaced) {
   EXPECT_EQ(Files(), 1u);
 }
 
+// As /dev/stdout is in a pipeline: where the link leads, no path says.
+TEST_F(AtomicFileTest, ALinkToAPipeWithoutANameIsWrittenTo) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const fs::path link = folder_ / "link";
+  fs::create_symlink("/proc/self/fd/" + std::to_string(ends[1]), link);
+  WriteFileAtomically(link, "text\n");
+  char text[16] = {};
+  EXPECT_EQ(::read(ends[0], text, sizeof text), 5);
+  EXPECT_STREQ(text, "text\n");
+  EXPECT_TRUE(fs::is_symlink(link));
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
+TEST_F(AtomicFileTest, ALinkToAFileStaysALink) {
+  WriteFileAtomically(folder_ / "target", "old");
+  fs::create_symlink("target", folder_ / "link");
+  WriteFileAtomically(folder_ / "link", "new");
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
+  EXPECT_EQ(Text(folder_ / "target"), "new");
+  EXPECT_EQ(Files(), 2u);
+}
+
 }  // namespace
 }  // namespace punt

@@ -188,11 +188,9 @@ class NeuralSession : public DenoiserSession {
 
   /// A thread's own way to read rows.
   struct Lane {
-    Lane(const Network& network, const ReaderOptions& options)
-        : team(1), runner(network, {.team = &team}), reader(options, runner, team) {}
+    Lane(NetworkRunner& runner, const ReaderOptions& options) : team(1), reader(options, runner, team) {}
 
     ThreadPool team;
-    NetworkRunner runner;
     NeuralReader reader;
   };
 
@@ -309,7 +307,9 @@ class NeuralSession : public DenoiserSession {
       for (const Request& request : requests) read(reader_, request);
       return;
     }
-    while (lanes_.size() < shares.size()) lanes_.push_back(std::make_unique<Lane>(network_, reader_options_));
+    while (lanes_.size() < shares.size()) {
+      lanes_.push_back(std::make_unique<Lane>(runner_.Lane(lanes_.size()), reader_options_));
+    }
     team_.For(shares.size(), [&](std::size_t begin, std::size_t end, int) {
       for (std::size_t lane = begin; lane < end; ++lane) {
         for (std::size_t i : shares[lane]) read(lanes_[lane]->reader, requests[i]);

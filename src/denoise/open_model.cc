@@ -63,7 +63,7 @@ bool LooksLikePath(std::string_view name) {
 
 /// The head that is named, or found beside the model; null if there is none. One that was not asked for and does not
 /// fit is ignored, with a warning.
-std::shared_ptr<const InfluenceHead> OpenHead(std::string_view name, const ModelOptions& options,
+std::shared_ptr<const InfluenceHead> OpenHead(const std::filesystem::path& model, const ModelOptions& options,
                                               const Network& network, std::vector<std::string>& warnings) {
   const Hyperparameters& hyper = network.hyper();
   const HeadOwner owner{.name = network.metadata().StringOr("general.name", ""),
@@ -72,7 +72,7 @@ std::shared_ptr<const InfluenceHead> OpenHead(std::string_view name, const Model
                         .layers = hyper.layers,
                         .vocab_size = hyper.vocab_size};
   if (!options.influence.empty()) return std::make_shared<InfluenceHead>(options.influence, owner);
-  const std::filesystem::path beside = InfluenceFileOf(LocateModel(name));
+  const std::filesystem::path beside = InfluenceFileOf(model);
   if (!std::filesystem::exists(beside)) return nullptr;
   try {
     return std::make_shared<InfluenceHead>(beside, owner);
@@ -82,13 +82,13 @@ std::shared_ptr<const InfluenceHead> OpenHead(std::string_view name, const Model
   }
 }
 
-Model OpenNetwork(std::string_view name, const ModelOptions& options) {
-  auto network = std::make_shared<const Network>(OpenModelFiles(std::filesystem::path(name)),
-                                                 NetworkOptions{.device = options.device,
-                                                                .gpu_layers = options.gpu_layers,
-                                                                .compute = ParseCompute(options.compute),
-                                                                .repack = options.repack,
-                                                                .on_progress = options.on_progress});
+Model OpenNetwork(std::string_view name, const std::filesystem::path& path, const ModelOptions& options) {
+  auto network =
+      std::make_shared<const Network>(OpenModelFiles(path), NetworkOptions{.device = options.device,
+                                                                           .gpu_layers = options.gpu_layers,
+                                                                           .compute = ParseCompute(options.compute),
+                                                                           .repack = options.repack,
+                                                                           .on_progress = options.on_progress});
   const Vocabulary vocabulary = OpenVocabulary(network->metadata());
   const Hyperparameters& hyper = network->hyper();
   DenoiserInfo info{.name = std::string(name),
@@ -104,7 +104,7 @@ Model OpenNetwork(std::string_view name, const ModelOptions& options) {
               .tokenizer = vocabulary.tokenizer,
               .has_chat_template = vocabulary.has_chat_template,
               .warnings = network->warnings()};
-  auto head = OpenHead(name, options, *network, model.warnings);
+  auto head = OpenHead(path, options, *network, model.warnings);
   model.denoiser = std::make_shared<NeuralDenoiser>(std::move(info), network, hyper.never_generated, std::move(head));
   return model;
 }
@@ -131,8 +131,9 @@ Model OpenToy(std::string_view name) {
 Model OpenModel(std::string_view name, const ModelOptions& options) {
   UseInstructionSet();
   if (name.starts_with(kToyPrefix)) return OpenToy(name);
-  if (!std::filesystem::exists(LocateModel(name))) NoSuchModel(name);
-  return OpenNetwork(name, options);
+  const std::filesystem::path path = LocateModel(name);
+  if (!std::filesystem::exists(path)) NoSuchModel(name);
+  return OpenNetwork(name, path, options);
 }
 
 }  // namespace punt

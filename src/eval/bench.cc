@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "eval/aup.h"
 #include "report/confidence_json.h"
 #include "report/markdown.h"
@@ -189,7 +190,7 @@ std::string BenchJson(const BenchReport& report) {
     object["over_seeds"] = OverSeeds(row);
     list.push_back(std::move(object));
   }
-  return list.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return Dump(list, 2) + "\n";
 }
 
 std::string FolderName(const GridEntry& entry) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/check.h"
+#include "base/json_text.h"
 
 namespace punt {
 
@@ -29,7 +30,7 @@ std::string RecordLine(const EvalRecord& record) {
   }
   object["seconds"] = record.seconds;
   object["stop"] = record.stop;
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Dump(object);
 }
 
 EvalRecord ParseRecord(std::string_view line) {

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/check.h"
+#include "base/json_text.h"
 #include "base/ordered_loop.h"
 
 namespace punt {
@@ -35,7 +36,7 @@ std::string ScoreLine(const ScoreRecord& record) {
                        {"verdict", values},
                        {"prompt", record.prompt},
                        {"response", record.response}};
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Dump(object);
 }
 
 std::vector<Figure> FiguresOf(const ScorerRow& row, std::span<const Measurement> verdicts) {

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "report/result_log.h"
+#include "report/measurement.h"
 
 namespace punt {
 

@@ -21,7 +21,7 @@
 #include "punt/spec.h"
 #include "punt/types.h"
 #include "report/confidence.h"
-#include "report/result_log.h"
+#include "report/measurement.h"
 
 namespace punt {
 

@@ -13,6 +13,7 @@
 #include "generate/batch_hub.h"
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -43,7 +44,7 @@ struct Call {
 
 class BatchHub::Table {
  public:
-  explicit Table(DenoiserSession& shared) : shared_(shared) {}
+  Table(DenoiserSession& shared, OnForward on_forward) : shared_(shared), on_forward_(std::move(on_forward)) {}
 
   const DenoiserInfo& info() const { return shared_.info(); }
   int passes_per_query() const { return shared_.passes_per_query(); }
@@ -128,7 +129,10 @@ class BatchHub::Table {
   void Perform(std::span<const InfluenceRequest> merged, std::span<Call* const>) { shared_.Influence(merged); }
 
   void Perform(std::span<const Query> merged, std::span<Call* const> calls) {
+    const auto start = std::chrono::steady_clock::now();
     std::vector<PassRef> passes = shared_.Forward(merged);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    if (on_forward_) on_forward_(merged.size(), took.count());
     auto pass = passes.begin();
     for (Call* call : calls) {
       const std::size_t queries = std::get<std::span<const Query>>(call->requests).size();
@@ -137,6 +141,7 @@ class BatchHub::Table {
   }
 
   DenoiserSession& shared_;
+  const OnForward on_forward_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Call*> waiting_;
@@ -176,7 +181,8 @@ class BatchHub::Participant : public DenoiserSession {
   const int number_;
 };
 
-BatchHub::BatchHub(DenoiserSession& shared) : table_(std::make_unique<Table>(shared)) {}
+BatchHub::BatchHub(DenoiserSession& shared, OnForward on_forward)
+    : table_(std::make_unique<Table>(shared, std::move(on_forward))) {}
 
 BatchHub::~BatchHub() = default;
 

@@ -29,7 +29,10 @@ namespace punt {
 /// must outlive the participants.
 class BatchHub {
  public:
-  explicit BatchHub(DenoiserSession& shared);
+  /// Told of every batch of passes that did not throw: how many, and how long they took.
+  using OnForward = std::function<void(std::size_t passes, double seconds)>;
+
+  explicit BatchHub(DenoiserSession& shared, OnForward on_forward = {});
   ~BatchHub();
   BatchHub(const BatchHub&) = delete;
   BatchHub& operator=(const BatchHub&) = delete;

@@ -24,6 +24,7 @@
 #include <ostream>
 
 #include "base/check.h"
+#include "base/json_text.h"
 #include "generate/trace_order.h"
 
 namespace punt {
@@ -141,7 +142,7 @@ std::string_view Name(StopReason reason) {
 
 std::string ToJsonLine(const TraceEvent& event) {
   const OrderedJson object = std::visit([](const auto& e) { return ToJson(e); }, event);
-  return object.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+  return Dump(object);
 }
 
 void TraceWriter::On(const TraceEvent& event) {

@@ -12,13 +12,13 @@ void TraceOrder::On(const RunEvent& event) {
   in_run_ = true;
   in_step_ = false;
   step_ = -1;
-  mask_token_ = event.mask_token;
-  canvas_ = event.canvas;
-  seen_.assign(canvas_.size(), 0);
+  canvas_.On(event);
+  const std::size_t length = event.canvas.size();
+  seen_.assign(length, 0);
   calls_ = 0;
-  is_proposed_.assign(canvas_.size(), false);
-  is_generated_.assign(canvas_.size(), false);
-  for (std::size_t i = 0; i < canvas_.size(); ++i) is_generated_[i] = canvas_[i] == mask_token_;
+  is_proposed_.assign(length, false);
+  is_generated_.assign(length, false);
+  for (std::size_t i = 0; i < length; ++i) is_generated_[i] = event.canvas[i] == event.mask_token;
 }
 
 void TraceOrder::On(const PiecesEvent&) { RequireRun("pieces"); }
@@ -28,9 +28,9 @@ void TraceOrder::On(const StepEvent& event) {
   if (in_step_) BadInput("step: step {} begins before the commit of step {}", event.step, step_);
   if (event.step <= step_) BadInput("step: step {} comes after step {}", event.step, step_);
   RequirePositions("step", "positions", event.positions);
-  is_proposed_.assign(canvas_.size(), false);
+  is_proposed_.assign(canvas_.tokens().size(), false);
   for (Position position : event.positions) {
-    if (!IsMasked(position)) BadInput("step: position {} in 'positions' is not masked", position);
+    if (!canvas_.IsMasked(position)) BadInput("step: position {} in 'positions' is not masked", position);
     is_proposed_[static_cast<std::size_t>(position)] = true;
   }
   step_ = event.step;
@@ -58,25 +58,24 @@ void TraceOrder::On(const CommitEvent& event) {
     if (!is_generated_[static_cast<std::size_t>(position)]) {
       BadInput("commit: position {} in 'remasked' belongs to the prompt", position);
     }
-    if (IsMasked(position)) BadInput("commit: position {} in 'remasked' is masked already", position);
+    if (canvas_.IsMasked(position)) BadInput("commit: position {} in 'remasked' is masked already", position);
   }
   for (std::size_t i = 0; i < event.positions.size(); ++i) {
-    if (!IsMasked(event.positions[i])) {
+    if (!canvas_.IsMasked(event.positions[i])) {
       BadInput("commit: position {} in 'positions' is not masked", event.positions[i]);
     }
-    if (event.tokens[i] == mask_token_) BadInput("commit: 'tokens' holds the mask token {}", mask_token_);
+    if (event.tokens[i] == canvas_.mask_token()) {
+      BadInput("commit: 'tokens' holds the mask token {}", canvas_.mask_token());
+    }
   }
-  for (std::size_t i = 0; i < event.positions.size(); ++i) {
-    canvas_[static_cast<std::size_t>(event.positions[i])] = event.tokens[i];
-  }
-  for (Position position : event.remasked) canvas_[static_cast<std::size_t>(position)] = mask_token_;
+  canvas_.On(event);
   in_step_ = false;
 }
 
 void TraceOrder::On(const EndEvent& event) {
   RequireRun("end");
-  if (event.tokens.size() != canvas_.size()) {
-    BadInput("end: 'tokens' has {} entries, the canvas has {}", event.tokens.size(), canvas_.size());
+  if (event.tokens.size() != canvas_.tokens().size()) {
+    BadInput("end: 'tokens' has {} entries, the canvas has {}", event.tokens.size(), canvas_.tokens().size());
   }
   in_run_ = false;
   in_step_ = false;
@@ -96,8 +95,8 @@ void TraceOrder::RequirePositions(const char* event, const char* field, const st
   ++calls_;
   for (Position position : positions) {
     const auto index = static_cast<std::size_t>(position);
-    if (position < 0 || index >= canvas_.size()) {
-      BadInput("{}: position {} in '{}' lies outside the canvas of {}", event, position, field, canvas_.size());
+    if (position < 0 || index >= seen_.size()) {
+      BadInput("{}: position {} in '{}' lies outside the canvas of {}", event, position, field, seen_.size());
     }
     if (seen_[index] == calls_) BadInput("{}: position {} is named twice in '{}'", event, position, field);
     seen_[index] = calls_;

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "generate/canvas_replay.h"
 #include "punt/trace.h"
 
 namespace punt {
@@ -30,13 +31,11 @@ class TraceOrder {
   void RequireOpenStep(const char* event, int step) const;
   /// Every position lies on the canvas, none is named twice.
   void RequirePositions(const char* event, const char* field, const std::vector<Position>& positions);
-  bool IsMasked(Position position) const { return canvas_[static_cast<std::size_t>(position)] == mask_token_; }
 
   bool in_run_ = false;
   bool in_step_ = false;
   int step_ = -1;  // the open one, or the last
-  Token mask_token_ = 0;
-  std::vector<Token> canvas_;
+  CanvasReplay canvas_;
   std::vector<bool> is_generated_;
   std::vector<bool> is_proposed_;  // in the open step
   std::vector<int> seen_;          // scratch of RequirePositions: the call that saw a position last

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/json_text.h"
 #include "punt/trace.h"
 
 namespace punt {
@@ -21,7 +22,7 @@ constexpr StopReason kStopReasons[] = {StopReason::kFull,     StopReason::kEos, 
 /// Text from outside, fit for a one-line message: ASCII, escaped, not too long.
 std::string Quote(std::string_view text) {
   constexpr std::size_t kLongest = 40;
-  std::string quoted = Json(text).dump(-1, ' ', true, Json::error_handler_t::replace);
+  std::string quoted = Quoted(text);
   if (quoted.size() > kLongest) quoted = quoted.substr(0, kLongest) + "...";
   return quoted;
 }
@@ -108,7 +109,7 @@ class Fields {
     const bool fits = is_unsigned ? value.get<std::uint64_t>() >= static_cast<std::uint64_t>(min) &&
                                         value.get<std::uint64_t>() <= static_cast<std::uint64_t>(max)
                                   : false;
-    if (!fits) Fail("'{}' must be between {} and {}, got {}", name, min, max, value.dump());
+    if (!fits) Fail("'{}' must be between {} and {}, got {}", name, min, max, Dump(value));
     return static_cast<Int>(value.get<std::uint64_t>());
   }
 

@@ -10,6 +10,7 @@
 #include "base/atomic_file.h"
 #include "base/check.h"
 #include "base/thread_pool.h"
+#include "model/bundled_models.h"
 #include "model/model_files.h"
 #include "model/requantise.h"
 #include "model/weight_types.h"
@@ -187,9 +188,10 @@ ConvertResult ConvertModel(const fs::path& input, const fs::path& output, const 
   ParseWeightType(options.type);  // before any file is opened
   // Requiring this ending keeps a slip from replacing a checkpoint's own files.
   if (output.extension() != ".gguf") BadInput("{}: the name of the output must end in .gguf", output.string());
-  const std::unique_ptr<WeightSource> source = OpenModelFiles(input);
+  const fs::path path = LocateModel(input.string());
+  const std::unique_ptr<WeightSource> source = OpenModelFiles(path);
   std::error_code ignored;
-  if (fs::equivalent(input, output, ignored)) BadInput("{}: the output is the input", output.string());
+  if (fs::equivalent(path, output, ignored)) BadInput("{}: the output is the input", output.string());
   return Convert(*source, output, options);
 }
 

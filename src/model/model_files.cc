@@ -3,7 +3,6 @@
 #include <array>
 
 #include "base/check.h"
-#include "model/bundled_models.h"
 #include "text/hf_tokenizer.h"
 #include "weights/hf_folder.h"
 
@@ -51,8 +50,7 @@ void AddSpecialTokens(const HfConfig& config, Metadata& metadata) {
 
 }  // namespace
 
-std::unique_ptr<WeightSource> OpenModelFiles(const fs::path& model) {
-  const fs::path path = LocateModel(model.string());
+std::unique_ptr<WeightSource> OpenModelFiles(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (!fs::exists(status)) BadInput("{}: no such file or folder", path.string());

@@ -8,9 +8,9 @@
 
 namespace punt {
 
-/// A bundled model by its name, a GGUF file, or a Hugging Face folder together with its tokenizer (as `tokenizer.*`
-/// keys, none when the folder has no tokenizer files). Special tokens that the tokenizer does not name come from
-/// config.json. Throws Error that names the path and what is wrong with it.
-std::unique_ptr<WeightSource> OpenModelFiles(const std::filesystem::path& model);
+/// A GGUF file, or a Hugging Face folder together with its tokenizer (as `tokenizer.*` keys, none when the folder has
+/// no tokenizer files). Names of models are LocateModel's (bundled_models.h). Special tokens that the tokenizer does
+/// not name come from config.json. Throws Error that names the path and what is wrong with it.
+std::unique_ptr<WeightSource> OpenModelFiles(const std::filesystem::path& path);
 
 }  // namespace punt

@@ -4,11 +4,16 @@
 // often later, and in portions. Graphs are kept by shape and reused.
 #pragma once
 
+#include <ggml-cpu.h>
+
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "model/graph_computer.h"
+#include "model/graph_store.h"
+#include "model/key_values.h"
 #include "model/network.h"
 #include "punt/types.h"
 
@@ -91,17 +96,52 @@ class NetworkRunner {
   std::shared_ptr<const KeyValues> NewKeyValues(std::int64_t tokens);
 
   /// What the routers chose in the last call of Hidden, layer by layer; empty unless options.keeps_experts.
-  const std::vector<ChosenExperts>& experts() const;
+  const std::vector<ChosenExperts>& experts() const { return experts_; }
 
   /// What the layers computed in the last call of Hidden; empty unless options.keeps_states.
-  const std::vector<LayerStates>& states() const;
+  const std::vector<LayerStates>& states() const { return states_; }
+
+  /// A runner with one thread, of the same network and options: threads that work apart take a lane each. This one
+  /// keeps them; a lane is made when it is first asked for, by one caller at a time.
+  NetworkRunner& Lane(std::size_t lane);
 
   /// Bytes held for activations, and for keys and values.
   std::size_t compute_bytes() const;
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  struct BackendDelete {
+    void operator()(ggml_backend* backend) const { ggml_backend_free(backend); }
+  };
+  struct ThreadpoolDelete {
+    void operator()(ggml_threadpool* pool) const { ggml_threadpool_free(pool); }
+  };
+  using BackendPtr = std::unique_ptr<ggml_backend, BackendDelete>;
+
+  std::vector<BackendPtr> OpenBackends();
+  std::vector<ggml_backend_t> Raw() const;
+
+  /// Which sequences each thread computes alone; empty where that is not possible, or one would wait for another.
+  std::vector<std::vector<std::size_t>> SharesOf(const GraphShape& shape) const;
+  std::vector<float> HiddenInLanes(std::span<const Sequence> sequences, const GraphShape& shape,
+                                   const std::vector<std::vector<std::size_t>>& shares);
+
+  std::unique_ptr<Built> BuildBody(const GraphShape& shape) const;
+  std::unique_ptr<Built> BuildHead(const GraphShape& shape) const;
+
+  const Network& network_;
+  const NetworkRunnerOptions options_;
+  const std::unique_ptr<ThreadPool> own_team_;
+  ThreadPool& team_;
+  std::unique_ptr<ggml_threadpool, ThreadpoolDelete> pool_;  // beside other devices
+  std::vector<BackendPtr> backends_;
+  std::vector<std::shared_ptr<const KeyValues>> key_values_;  // graphs point to them: they go after bodies_
+  std::unique_ptr<GraphComputer> computer_;                   // null beside other devices
+  GraphStore bodies_;
+  GraphStore heads_;
+  std::vector<ChosenExperts> experts_;
+  std::vector<LayerStates> states_;
+  std::vector<float> fetched_;  // logits from another device
+  std::vector<std::unique_ptr<NetworkRunner>> lanes_;
 };
 
 }  // namespace punt

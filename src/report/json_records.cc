@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "base/check.h"
+#include "base/json_text.h"
 #include "report/data_file.h"
 
 namespace punt {
@@ -55,7 +56,7 @@ std::string IdMember(const Json& object, const std::string& name) {
   const auto found = object.find(name);
   if (found == object.end()) return "";
   if (found->is_string()) return found->get<std::string>();
-  return found->is_number_integer() ? found->dump() : "";
+  return found->is_number_integer() ? Dump(*found) : "";
 }
 
 }  // namespace punt

@@ -10,6 +10,7 @@
 
 #include "base/atomic_file.h"
 #include "base/check.h"
+#include "base/json_text.h"
 #include "report/data_file.h"
 
 namespace punt {
@@ -21,7 +22,7 @@ namespace fs = std::filesystem;
 std::string ConfigurationText(const Configuration& configuration) {
   Json object = Json::object();
   for (const auto& [name, value] : configuration) object[name] = value;
-  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return Dump(object, 2) + "\n";
 }
 
 /// `path` is for errors.
@@ -31,6 +32,7 @@ Configuration ParseConfiguration(std::string_view text, const fs::path& path) {
   Configuration configuration;
   for (const auto& [name, value] : object.items()) {
     if (value.is_string()) configuration.emplace_back(name, value.get<std::string>());
+    if (value.is_number()) configuration.emplace_back(name, Dump(value));
   }
   return configuration;
 }
@@ -116,6 +118,8 @@ void RecordFolder::TakeOver(const std::function<void(std::string_view line)>& ta
   }
   if (whole < text.size()) fs::resize_file(path, whole);
 }
+
+void RecordFolder::StartOver() { WriteFileAtomically(folder_ / "items.jsonl", ""); }
 
 void RecordFolder::Add(std::string_view line) { AppendLine(folder_ / "items.jsonl", line); }
 

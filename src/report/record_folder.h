@@ -14,7 +14,8 @@ namespace punt {
 /// Everything that decides the records, by name. Values are shown in errors.
 using Configuration = std::vector<std::pair<std::string, std::string>>;
 
-/// What DIR/config.json of such a folder says; values that are not texts are left out. Throws Error naming the file.
+/// What DIR/config.json of such a folder says; numbers are given as they are written there, lists and objects are left
+/// out. Throws Error naming the file.
 Configuration ReadConfiguration(const std::filesystem::path& folder);
 
 /// The value of a name, if there is one.
@@ -33,6 +34,9 @@ class RecordFolder {
   ~RecordFolder();
   RecordFolder(const RecordFolder&) = delete;
   RecordFolder& operator=(const RecordFolder&) = delete;
+
+  /// Drops all records.
+  void StartOver();
 
   /// Appends a line and flushes it.
   void Add(std::string_view line);

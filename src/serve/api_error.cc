@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
+
 namespace punt {
 
 std::string ApiError::Json() const {
@@ -12,7 +14,7 @@ std::string ApiError::Json() const {
                                       : "invalid_request_error";
   Json error = {{"message", what()}, {"type", type}, {"param", nullptr}, {"code", code_}};
   if (!param_.empty()) error["param"] = param_;
-  return Json{{"error", error}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Dump(Json{{"error", error}});
 }
 
 }  // namespace punt

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "base/check.h"
+#include "generate/canvas_replay.h"
 #include "generate/misfit.h"
 #include "generate/trace_pieces.h"
 #include "punt/planner.h"
@@ -35,7 +36,7 @@ class Completion::Watcher : public Observer {
         choice_(choice),
         masks_(canvas.masks),
         text_(owner.model_, canvas.place, owner.request_.sampling.stop),
-        tokens_(canvas.tokens),
+        canvas_(canvas.tokens, owner.model_.denoiser->info().mask_token),
         annotator_(*owner.model_.tokenizer, lines_) {
     lines_.watcher = this;
     for (const PlannerRow& row : Planners()) {
@@ -74,19 +75,14 @@ class Completion::Watcher : public Observer {
   }
 
   void Follow(const CommitEvent& commit) {
-    for (Position position : commit.remasked) {
-      tokens_[static_cast<std::size_t>(position)] = owner_.model_.denoiser->info().mask_token;
-    }
-    for (std::size_t i = 0; i < commit.positions.size(); ++i) {
-      tokens_[static_cast<std::size_t>(commit.positions[i])] = commit.tokens[i];
-    }
+    canvas_.On(commit);
     filled_ += static_cast<double>(commit.positions.size()) - static_cast<double>(commit.remasked.size());
     const double progress = filled_ / static_cast<double>(masks_);
     if (may_take_back_ && owner_.request_.stream_kind == StreamKind::kSettled) return;
     if (owner_.request_.stream && owner_.request_.stream_kind == StreamKind::kSnapshots) {
-      owner_.Put({.choice = choice_, .text = text_.Snapshot(tokens_), .progress = progress});
+      owner_.Put({.choice = choice_, .text = text_.Snapshot(canvas_.tokens()), .progress = progress});
     }
-    const std::string settled = text_.Settled(tokens_);
+    const std::string settled = text_.Settled(canvas_.tokens());
     if (owner_.request_.stream_kind == StreamKind::kSettled) SendText(settled, progress);
     if (text_.has_stopped()) owner_.cancels_[static_cast<std::size_t>(choice_)] = true;  // the rest does not matter
   }
@@ -100,7 +96,7 @@ class Completion::Watcher : public Observer {
   int choice_;
   std::size_t masks_;
   GrowingText text_;
-  std::vector<Token> tokens_;
+  CanvasReplay canvas_;
   Lines lines_;
   PieceAnnotator annotator_;
   double filled_ = 0;
@@ -109,7 +105,11 @@ class Completion::Watcher : public Observer {
 
 Completion::Completion(const Model& model, Scheduler& scheduler, Metrics& metrics, const CompletionRequest& request,
                        const std::string& client)
-    : model_(model), metrics_(metrics), request_(request), planner_(CanonicalPlannerSpec(request.sampling.planner)) {
+    : model_(model),
+      scheduler_(scheduler),
+      metrics_(metrics),
+      request_(request),
+      planner_(CanonicalPlannerSpec(request.sampling.planner)) {
   canvases_ = BuildCanvases(request, model);
   MakeRecipeFor(model.denoiser->info());
   std::vector<Scheduler::Demand> demands;
@@ -142,6 +142,7 @@ Completion::~Completion() {
 
 void Completion::Cancel() {
   for (std::size_t i = 0; i < results_.size(); ++i) cancels_[i] = true;
+  scheduler_.Wake();
 }
 
 void Completion::Join() {

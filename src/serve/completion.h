@@ -90,6 +90,7 @@ class Completion {
   void Put(StreamPart part);
 
   const Model& model_;
+  Scheduler& scheduler_;
   Metrics& metrics_;
   CompletionRequest request_;
   std::vector<PromptCanvas> canvases_;  // a prompt each

@@ -6,12 +6,12 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "base/json_text.h"
+
 namespace punt {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string Dump(const Json& object) { return object.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 /// An answer or a chunk of one, without choices.
 Json Object(const AnswerHead& head, bool is_chunk) {

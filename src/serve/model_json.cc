@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "punt/cache.h"
 #include "punt/score.h"
 #include "serve/api_error.h"
@@ -15,8 +16,6 @@ namespace punt {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string Dump(const Json& object) { return object.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 /// The length has two names: vLLM's and OpenRouter's.
 Json Card(const ServedModel& served) {

@@ -2,22 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
-
 #include "serve/api_error.h"
-#include "serve/timed_session.h"
 
 namespace punt {
-namespace {
-
-// How often a waiting sequence checks whether it was cancelled.
-constexpr std::chrono::milliseconds kLook{50};
-
-}  // namespace
-
 struct Scheduler::Group {
-  Group(std::vector<Token> banned, std::unique_ptr<DenoiserSession> shared)
-      : banned_tokens(std::move(banned)), session(std::move(shared)), hub(*session) {}
+  Group(const Denoiser& denoiser, const SessionOptions& options, BatchHub::OnForward on_forward)
+      : banned_tokens(options.banned_tokens),
+        session(denoiser.NewSession(options)),
+        hub(*session, std::move(on_forward)) {}
 
   std::vector<Token> banned_tokens;
   std::unique_ptr<DenoiserSession> session;
@@ -49,6 +41,11 @@ void Scheduler::Close() {
   is_closed_ = true;
 }
 
+void Scheduler::Wake() {
+  { std::lock_guard lock(mutex_); }  // who looked before the flag was set is waiting by now
+  changed_.notify_all();
+}
+
 int Scheduler::running() const {
   std::lock_guard lock(mutex_);
   return running_;
@@ -59,10 +56,13 @@ int Scheduler::waiting() const {
   return static_cast<int>(waiting_.size());
 }
 
-std::unique_ptr<DenoiserSession> Scheduler::NewSession(const std::vector<Token>& banned_tokens) const {
-  auto session = denoiser_.NewSession({.banned_tokens = banned_tokens, .threads = options_.threads});
-  if (metrics_ == nullptr) return session;
-  return std::make_unique<TimedSession>(std::move(session), *metrics_);
+std::unique_ptr<Scheduler::Group> Scheduler::NewGroup(const std::vector<Token>& banned_tokens) const {
+  const SessionOptions options{.banned_tokens = banned_tokens, .threads = options_.threads};
+  if (metrics_ == nullptr) return std::make_unique<Group>(denoiser_, options, nullptr);
+  return std::make_unique<Group>(denoiser_, options, [metrics = metrics_](std::size_t passes, double seconds) {
+    metrics->forward_seconds.Add(seconds);
+    metrics->batch_sequences.Add(static_cast<double>(passes));
+  });
 }
 
 bool Scheduler::MayStart(const Slot& slot) const {
@@ -113,11 +113,11 @@ DenoiserSession* Scheduler::Slot::Start(const std::atomic<bool>& cancel) {
   std::unique_lock lock(all.mutex_);
   while (!all.IsTurn(*this)) {
     if (cancel) return nullptr;
-    all.changed_.wait_for(lock, kLook);
+    all.changed_.wait(lock);
   }
   if (cancel) return nullptr;
   if (all.group_ == nullptr || all.group_->banned_tokens != demand_.banned_tokens) {
-    all.group_ = std::make_unique<Group>(demand_.banned_tokens, all.NewSession(demand_.banned_tokens));
+    all.group_ = all.NewGroup(demand_.banned_tokens);
   }
   all.waiting_.remove(this);
   is_running_ = true;

@@ -49,7 +49,7 @@ class Scheduler {
     Slot& operator=(const Slot&) = delete;
 
     /// Waits for its turn. The session is for the calling thread and lives as long as the slot. Null when `cancel` was
-    /// set before the turn came.
+    /// set before the turn came; Wake has it looked at.
     DenoiserSession* Start(const std::atomic<bool>& cancel);
 
     /// Whether Start would not have to wait now. False for one that runs already.
@@ -72,13 +72,16 @@ class Scheduler {
   /// No more admissions.
   void Close();
 
+  /// To be called after a `cancel` was set.
+  void Wake();
+
   int running() const;
   int waiting() const;
 
  private:
   struct Group;  // sequences that share a session
 
-  std::unique_ptr<DenoiserSession> NewSession(const std::vector<Token>& banned_tokens) const;
+  std::unique_ptr<Group> NewGroup(const std::vector<Token>& banned_tokens) const;
   bool MayStart(const Slot& slot) const;
   const Slot* Next() const;
   bool IsTurn(const Slot& slot) const { return Next() == &slot && MayStart(slot); }

@@ -59,7 +59,9 @@ TEST_F(SchedulerTest, ACancelledOneDoesNotStart) {
   ASSERT_NE(slots[0]->Start(kNever), nullptr);
   std::atomic<bool> cancel = false;
   std::thread second([&] { EXPECT_EQ(slots[1]->Start(cancel), nullptr); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // it is most likely waiting by now
   cancel = true;
+  scheduler.Wake();
   second.join();
 }
 

@@ -4,12 +4,14 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <condition_variable>
 #include <ctime>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <thread>
 
 #include "base/check.h"
+#include "base/json_text.h"
 #include "model/bundled_models.h"
 #include "serve/answer_stream.h"
 #include "serve/api_error.h"
@@ -31,14 +33,11 @@ using httplib::Request;
 using httplib::Response;
 
 constexpr const char* kJson = "application/json";
-constexpr std::chrono::milliseconds kLook{50};
 // /tokenize knows no canvas to hold the tokens; this much takes well below a second.
 constexpr std::size_t kMostTokenizedBytes = 1 << 18;
 // Time for cancelled completions to tell their clients.
 constexpr std::chrono::seconds kFarewell{5};
 constexpr std::size_t kMostLoggedPath = 200;
-
-std::string Dump(const Json& object) { return object.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 std::string Now() {
   const auto now = std::chrono::system_clock::now();
@@ -79,9 +78,7 @@ ApiError ErrorOf(const std::exception_ptr& failure) {
   }
 }
 
-}  // namespace
-
-class Server::Routes {
+class Routes : public Server {
  public:
   Routes(ServerOptions options, LogSink log)
       : options_(std::move(options)),
@@ -99,7 +96,7 @@ class Server::Routes {
     AddRoutes();
   }
 
-  int Bind() {
+  int Bind() override {
     const int port = http_.Bind(options_.host, options_.port);
     if (port < 0) {
       BadInput("cannot listen on {}:{}: the port is taken, or the address none of this machine's", options_.host,
@@ -108,9 +105,9 @@ class Server::Routes {
     return port;
   }
 
-  void Run() { http_.Serve(); }
+  void Run() override { http_.Serve(); }
 
-  void SetModel(Model model) {
+  void SetModel(Model model) override {
     model_ = std::move(model);
     model_path_ = LocateModel(model_->name).string();
     model_->name = options_.alias.empty() ? PublicName(model_->name) : options_.alias;
@@ -120,7 +117,7 @@ class Server::Routes {
     is_ready_ = true;
   }
 
-  void Stop(std::chrono::seconds patience) {
+  void Stop(std::chrono::seconds patience) override {
     const Clock::time_point deadline = Clock::now() + patience;
     is_closing_ = true;
     if (is_ready_) scheduler_->Close();
@@ -130,7 +127,7 @@ class Server::Routes {
     http_.Stop();
   }
 
-  std::string LoadReport() const {
+  std::string LoadReport() const override {
     const std::int64_t nfe = metrics_.base_passes + metrics_.test_passes;
     return Dump({{"time", Now()},
                  {"event", "load"},
@@ -149,8 +146,9 @@ class Server::Routes {
   struct LogEntry;
   using Handler = std::function<void(const Request&, Response&, LogEntry&)>;
 
-  void WaitForCompletions(Clock::time_point deadline) const {
-    while (open_completions_ > 0 && Clock::now() < deadline) std::this_thread::sleep_for(kLook);
+  void WaitForCompletions(Clock::time_point deadline) {
+    std::unique_lock lock(open_mutex_);
+    open_changed_.wait_until(lock, deadline, [this] { return open_completions_ == 0; });
   }
 
   static double Seconds(Clock::time_point since) { return std::chrono::duration<double>(Clock::now() - since).count(); }
@@ -357,7 +355,7 @@ class Server::Routes {
     RequireReady();
     CompletionRequest parsed = ParseCompletion(request.body, chat, options_.limits, options_.sampling);
     parsed.chat_form = served_->chat_form;
-    const auto open = std::make_shared<OpenCount>(open_completions_);
+    const auto open = std::make_shared<OpenCount>(*this);
     auto answer = std::make_shared<AnswerStream>(
         std::make_unique<Completion>(*model_, *scheduler_, metrics_, parsed, ClientName(SocketServer::Current())),
         NewAnswer(chat, model_->name), parsed, metrics_,
@@ -392,11 +390,18 @@ class Server::Routes {
 
   /// Counts completions that are being answered.
   struct OpenCount {
-    explicit OpenCount(std::atomic<int>& all) : count(all) { ++count; }
-    ~OpenCount() { --count; }
+    explicit OpenCount(Routes& owner) : routes(owner) {
+      std::lock_guard lock(routes.open_mutex_);
+      ++routes.open_completions_;
+    }
+    ~OpenCount() {
+      std::lock_guard lock(routes.open_mutex_);  // held while notifying: the server may be gone right after
+      --routes.open_completions_;
+      routes.open_changed_.notify_all();
+    }
     OpenCount(const OpenCount&) = delete;
     OpenCount& operator=(const OpenCount&) = delete;
-    std::atomic<int>& count;
+    Routes& routes;
   };
 
   const ServerOptions options_;
@@ -410,19 +415,18 @@ class Server::Routes {
   std::string model_path_;  // written before is_ready_
   std::atomic<bool> must_end_ = false;
   std::atomic<bool> is_closing_ = false;
-  std::atomic<int> open_completions_ = 0;
+  std::mutex open_mutex_;
+  std::condition_variable open_changed_;
+  int open_completions_ = 0;
   Clock::time_point last_no_place_;  // of the thread that takes connections
   RequestScreen screen_;
   SocketServer http_;  // last: its threads use the rest
 };
 
-Server::Server(ServerOptions options, LogSink log)
-    : routes_(std::make_unique<Routes>(std::move(options), std::move(log))) {}
-Server::~Server() = default;
-int Server::Bind() { return routes_->Bind(); }
-void Server::Run() { routes_->Run(); }
-void Server::SetModel(Model model) { routes_->SetModel(std::move(model)); }
-void Server::Stop(std::chrono::seconds patience) { routes_->Stop(patience); }
-std::string Server::LoadReport() const { return routes_->LoadReport(); }
+}  // namespace
+
+std::unique_ptr<Server> Server::Make(ServerOptions options, LogSink log) {
+  return std::make_unique<Routes>(std::move(options), std::move(log));
+}
 
 }  // namespace punt

@@ -47,29 +47,23 @@ using LogSink = std::function<void(const std::string& line)>;
 
 class Server {
  public:
-  Server(ServerOptions options, LogSink log);
-  ~Server();
-  Server(const Server&) = delete;
-  Server& operator=(const Server&) = delete;
+  static std::unique_ptr<Server> Make(ServerOptions options, LogSink log);
+  virtual ~Server() = default;
 
   /// Opens the port and returns it. Throws Error when it cannot.
-  int Bind();
+  virtual int Bind() = 0;
 
   /// Answers requests until Stop; before SetModel, with 503 what needs the model.
-  void Run();
+  virtual void Run() = 0;
 
   /// Once.
-  void SetModel(Model model);
+  virtual void SetModel(Model model) = 0;
 
   /// Refuses further completions, waits for those that run, cancels them after `patience`, and ends Run.
-  void Stop(std::chrono::seconds patience);
+  virtual void Stop(std::chrono::seconds patience) = 0;
 
   /// What was done since the start, one JSON object.
-  std::string LoadReport() const;
-
- private:
-  class Routes;
-  std::unique_ptr<Routes> routes_;
+  virtual std::string LoadReport() const = 0;
 };
 
 }  // namespace punt

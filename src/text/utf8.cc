@@ -59,6 +59,12 @@ void RequireUtf8(std::string_view text) {
   BadInput("the text is not valid UTF-8: byte 0x{:02x} at offset {}", static_cast<unsigned char>(text[at]), at);
 }
 
+std::size_t WholeCharacters(std::string_view text, std::size_t most) {
+  std::size_t end = std::min(text.size(), most);
+  while (end < text.size() && end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0u) == 0x80u) --end;
+  return end;
+}
+
 std::u32string CodePoints(std::string_view text) {
   std::u32string codes;
   codes.reserve(text.size());
@@ -84,6 +90,13 @@ bool IsWhiteSpace(char32_t code) {
   if (code == ' ' || (code >= '\t' && code <= '\r') || code == 0x85) return true;
   const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(code));
   return category == UTF8PROC_CATEGORY_ZS || category == UTF8PROC_CATEGORY_ZL || category == UTF8PROC_CATEGORY_ZP;
+}
+
+int TerminalColumns(char32_t code) {
+  const auto point = static_cast<utf8proc_int32_t>(code);
+  // Most terminals give marks that take room, as of Indian scripts, a column of their own; utf8proc does not.
+  const bool takes_room = utf8proc_category(point) == UTF8PROC_CATEGORY_MC;
+  return std::max(utf8proc_charwidth(point), takes_room ? 1 : 0);
 }
 
 std::u32string Nfd(std::string_view text) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "base/json_text.h"
 
 namespace punt {
 namespace {
@@ -11,7 +12,7 @@ using Json = nlohmann::json;
 
 /// A value for an error message: valid UTF-8 and short.
 std::string Show(const Json& value) {
-  std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = Dump(value);
   constexpr std::size_t kMost = 60;
   if (text.size() > kMost) text = text.substr(0, kMost) + "...";
   return text;

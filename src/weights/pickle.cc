@@ -18,6 +18,7 @@
 #include <unordered_map>
 
 #include "base/check.h"
+#include "base/json_text.h"
 #include "weights/pickle_opcodes.h"
 
 namespace punt {
@@ -340,7 +341,7 @@ std::string_view PickleKindName(PickleKind kind) {
 std::string ShowText(std::string_view text) {
   constexpr std::size_t kMost = 100;
   const std::string_view shown = text.substr(0, kMost);
-  std::string quoted = nlohmann::json(std::string(shown)).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  std::string quoted = Quoted(shown);
   if (shown.size() < text.size()) quoted.insert(quoted.size() - 1, "...");
   return quoted;
 }

@@ -12,6 +12,7 @@
 
 #include "base/atomic_file.h"
 #include "base/check.h"
+#include "base/json_text.h"
 
 namespace punt {
 namespace {
@@ -50,7 +51,7 @@ std::vector<std::int64_t> Sizes(const Json& entry, const char* field, std::strin
   std::vector<std::int64_t> sizes;
   for (const Json& item : *it) {
     if (!item.is_number_unsigned() || item.get<std::uint64_t>() > INT64_MAX) {
-      BadInput("{}: {} has the entry {}", where, field, item.dump(-1, ' ', false, Json::error_handler_t::replace));
+      BadInput("{}: {} has the entry {}", where, field, Dump(item));
     }
     sizes.push_back(item.get<std::int64_t>());
   }
@@ -156,7 +157,7 @@ void WriteSafetensors(const std::filesystem::path& path, std::span<const Safeten
     header[tensor.name] = {{"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {offset, end}}};
     offset = end;
   }
-  std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = Dump(header);
   text.resize((text.size() + 7) / 8 * 8, ' ');
   const std::uint64_t length = text.size();
 

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "punt/writer.h"
+#include "text/utf8.h"
 
 namespace punt {
 namespace {
@@ -15,10 +16,8 @@ constexpr std::size_t kMostShown = 40;            // characters of what is wrong
 
 /// The beginning of a text, whole characters.
 std::string Beginning(std::string_view text) {
-  if (text.size() <= kMostShown) return std::string(text);
-  std::size_t end = kMostShown;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return std::string(text.substr(0, end)) + "...";
+  const std::size_t end = WholeCharacters(text, kMostShown);
+  return std::string(text.substr(0, end)) + (end < text.size() ? "..." : "");
 }
 
 /// Where the next hole is, or what was meant as one, such as "[mask:3]".

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/processors.h"
 #include "generate/batch_hub.h"
+#include "generate/canvas_replay.h"
 #include "writer/ask_canvas.h"
 #include "writer/growing_text.h"
 #include "writer/stop_strings.h"
@@ -16,10 +17,9 @@ namespace {
 class Teller : public Observer {
  public:
   Teller(const Model& model, const AskCanvas& canvas, const Sampling& sampling, const Watch& watch)
-      : mask_(model.denoiser->info().mask_token),
-        watch_(watch),
+      : watch_(watch),
         text_(model, canvas.place, sampling.stop),
-        tokens_(canvas.tokens) {
+        canvas_(canvas.tokens, model.denoiser->info().mask_token) {
     for (const PlannerRow& row : Planners()) {
       if (row.name == ParseSpec(sampling.planner).name) may_take_back_ = row.remasks;
     }
@@ -38,21 +38,17 @@ class Teller : public Observer {
 
  private:
   void Follow(const CommitEvent& commit) {
-    for (Position position : commit.remasked) tokens_[static_cast<std::size_t>(position)] = mask_;
-    for (std::size_t i = 0; i < commit.positions.size(); ++i) {
-      tokens_[static_cast<std::size_t>(commit.positions[i])] = commit.tokens[i];
-    }
-    if (!may_take_back_) Tell(text_.Settled(tokens_));
+    canvas_.On(commit);
+    if (!may_take_back_) Tell(text_.Settled(canvas_.tokens()));
   }
 
   void Tell(const std::string& more) const {
     if (watch_.on_text && !more.empty()) watch_.on_text(more);
   }
 
-  Token mask_;
   const Watch& watch_;
   GrowingText text_;
-  std::vector<Token> tokens_;
+  CanvasReplay canvas_;
   bool may_take_back_ = false;
 };
 

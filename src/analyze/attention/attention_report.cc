@@ -6,6 +6,7 @@
 
 #include "analyze/attention/attention_study.h"
 #include "base/check.h"
+#include "base/json_text.h"
 #include "report/markdown.h"
 #include "report/svg_plot.h"
 
@@ -82,7 +83,7 @@ std::string AttentionJson(const AttentionReport& report, int indent) {
   }
   const Json all = {
       {"analysis", "attention"}, {"model", report.model}, {"sampling", report.sampling}, {"planners", rows}};
-  return all.dump(indent, ' ', false, Json::error_handler_t::replace);
+  return Dump(all, indent);
 }
 
 std::string AttentionMarkdown(const AttentionReport& report) {

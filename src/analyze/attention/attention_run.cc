@@ -6,6 +6,7 @@
 
 #include "analyze/attention/attention_study.h"
 #include "base/check.h"
+#include "base/json_text.h"
 
 namespace punt {
 namespace {
@@ -46,7 +47,7 @@ std::string AttentionRunLine(const AttentionRun& run) {
   for (const AttendedToken& token : run.tokens) tokens.push_back(TokenJson(token));
   const Json object = {
       {"id", run.id}, {"planner", run.planner}, {"sample", run.sample}, {"nfe", run.nfe}, {"tokens", tokens}};
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Dump(object);
 }
 
 AttentionRun ParseAttentionRun(std::string_view line) {

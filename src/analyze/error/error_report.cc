@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyze/error/error_study.h"
+#include "base/json_text.h"
 #include "report/confidence_json.h"
 #include "report/markdown.h"
 
@@ -160,7 +161,7 @@ std::string ErrorJson(const ErrorReport& report, int indent) {
     rows.push_back(std::move(object));
   }
   const Json all = {{"analysis", "error"}, {"model", report.model}, {"sampling", report.sampling}, {"planners", rows}};
-  return all.dump(indent, ' ', false, Json::error_handler_t::replace);
+  return Dump(all, indent);
 }
 
 std::string ErrorMarkdown(const ErrorReport& report) {

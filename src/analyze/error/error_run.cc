@@ -6,6 +6,7 @@
 
 #include "analyze/error/error_study.h"
 #include "base/check.h"
+#include "base/json_text.h"
 
 namespace punt {
 namespace {
@@ -45,7 +46,7 @@ std::string ErrorRunLine(const ErrorRun& run) {
                        {"revealed_before", Column(run.tokens, &TokenError::revealed_before)},
                        {"kl_new_base", DivergenceColumn(run.tokens, &TokenError::kl_new_base)},
                        {"kl_base_new", DivergenceColumn(run.tokens, &TokenError::kl_base_new)}};
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Dump(object);
 }
 
 ErrorRun ParseErrorRun(std::string_view line) {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "report/result_log.h"
+#include "report/measurement.h"
 #include "report/svg_plot.h"
 
 namespace punt {

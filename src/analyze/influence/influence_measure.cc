@@ -9,6 +9,7 @@
 #include "analyze/influence/influence_study.h"
 #include "base/check.h"
 #include "denoise/neural_pass.h"
+#include "generate/canvas_replay.h"
 #include "generate/step.h"
 #include "punt/random.h"
 
@@ -26,22 +27,15 @@ struct TracedStep {
 
 std::vector<TracedStep> StepsOf(std::span<const TraceEvent> events) {
   std::vector<TracedStep> steps;
-  std::vector<Token> canvas;
-  Token mask = 0;
+  CanvasReplay canvas;
   for (const TraceEvent& event : events) {
-    if (const auto* run = std::get_if<RunEvent>(&event)) {
-      canvas = run->canvas;
-      mask = run->mask_token;
-    } else if (const auto* step = std::get_if<StepEvent>(&event)) {
-      steps.push_back({.step = step->step, .canvas = canvas, .positions = step->positions});
+    canvas.On(event);
+    if (const auto* step = std::get_if<StepEvent>(&event)) {
+      steps.push_back({.step = step->step, .canvas = canvas.tokens(), .positions = step->positions});
       std::sort(steps.back().positions.begin(), steps.back().positions.end());
     } else if (const auto* round = std::get_if<RoundEvent>(&event)) {
       steps.back().rounds.push_back(round->round);
     } else if (const auto* commit = std::get_if<CommitEvent>(&event)) {
-      for (Position position : commit->remasked) canvas[static_cast<std::size_t>(position)] = mask;
-      for (std::size_t i = 0; i < commit->positions.size(); ++i) {
-        canvas[static_cast<std::size_t>(commit->positions[i])] = commit->tokens[i];
-      }
       steps.back().commits = commit->positions;
     }
   }

@@ -3,6 +3,7 @@
 
 #include "analyze/influence/influence_study.h"
 #include "base/check.h"
+#include "base/json_text.h"
 
 namespace punt {
 namespace {
@@ -19,7 +20,7 @@ std::string InfluenceRunLine(const InfluenceRun& run) {
   }
   const Json object = {{"id", run.id},   {"planner", run.planner},   {"sample", run.sample},
                        {"nfe", run.nfe}, {"canvases", run.canvases}, {"agreements", agreements}};
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Dump(object);
 }
 
 InfluenceRun ParseInfluenceRun(std::string_view line) {

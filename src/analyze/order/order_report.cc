@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyze/order/order_study.h"
+#include "base/json_text.h"
 #include "report/confidence_json.h"
 #include "report/markdown.h"
 
@@ -88,7 +89,7 @@ std::string OrderJson(const OrderReport& report, int indent) {
                     {"structure", StructureJson(row)}});
   }
   const Json all = {{"analysis", "order"}, {"source", report.source}, {"sampling", report.sampling}, {"rows", rows}};
-  return all.dump(indent, ' ', false, Json::error_handler_t::replace);
+  return Dump(all, indent);
 }
 
 std::string OrderMarkdown(const OrderReport& report) {

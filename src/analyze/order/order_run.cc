@@ -6,6 +6,7 @@
 
 #include "analyze/order/order_study.h"
 #include "base/check.h"
+#include "base/json_text.h"
 
 namespace punt {
 namespace {
@@ -112,7 +113,7 @@ std::string OrderRunLine(const OrderRun& run) {
                        {"step", step},
                        {"place", place},
                        {"class", token_class}};
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Dump(object);
 }
 
 OrderRun ParseOrderRun(std::string_view line) {

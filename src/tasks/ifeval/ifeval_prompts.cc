@@ -3,6 +3,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "base/json_text.h"
 #include "report/data_file.h"
 #include "tasks/ifeval/ifeval.h"
 #include "tasks/ifeval/unicode_text.h"
@@ -31,7 +32,7 @@ long Number(const Json& arguments, std::string_view name) {
   const Json& value = Argument(arguments, name);
   const double number = value.is_number() ? value.get<double>() : 0;
   if (!(number >= 1 && number <= 1e9) || number != static_cast<double>(static_cast<long>(number))) {
-    BadInput("'{}' is {}, not a whole number from 1", name, value.dump());
+    BadInput("'{}' is {}, not a whole number from 1", name, Dump(value));
   }
   return static_cast<long>(number);
 }
@@ -39,7 +40,7 @@ long Number(const Json& arguments, std::string_view name) {
 bool IsAtLeast(const Json& arguments, std::string_view name) {
   const Json& value = Argument(arguments, name);
   if (value != "at least" && value != "less than") {
-    BadInput("'{}' is {}, not \"at least\" or \"less than\"", name, value.dump());
+    BadInput("'{}' is {}, not \"at least\" or \"less than\"", name, Dump(value));
   }
   return value == "at least";
 }
@@ -48,7 +49,7 @@ std::vector<std::u32string> Texts(const Json& arguments, std::string_view name) 
   const Json& value = Argument(arguments, name);
   std::vector<std::u32string> texts;
   for (const Json& one : value.is_array() ? value : Json::array({value})) {
-    if (!one.is_string()) BadInput("'{}' is {}, not text", name, value.dump());
+    if (!one.is_string()) BadInput("'{}' is {}, not text", name, Dump(value));
     texts.push_back(CodePoints(one.get_ref<const std::string&>()));
     if (IsBlank(texts.back())) BadInput("'{}' has a blank text", name);
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/json_text.h"
 #include "base/trim.h"
 #include "eval/task.h"
 #include "report/json_records.h"
@@ -46,7 +47,7 @@ Puzzle ReadPuzzle(const Json& object) {
   }
   Puzzle puzzle;
   if (!object.contains("nums") || !object["nums"].is_array()) BadInput("neither input and output nor nums and target");
-  for (const Json& number : object["nums"]) puzzle.numbers.push_back(WholeNumber(number.dump()));
+  for (const Json& number : object["nums"]) puzzle.numbers.push_back(WholeNumber(Dump(number)));
   puzzle.target = WholeNumber(IdMember(object, "target"));
   return puzzle;
 }

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/check.h"
+#include "base/json_text.h"
 #include "report/json_records.h"
 #include "tasks/mt_bench/mt_bench.h"
 
@@ -15,8 +16,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kJudgeTokens = 2048;
-
-std::string Line(const Json& object) { return object.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 Json BodyOf(const JudgeRequest& request, std::string_view judge) {
   const Json messages = {{{"role", "system"}, {"content", request.system}},
@@ -106,11 +105,11 @@ Estimate MeanRating(const std::map<std::string, Rated>& questions) {
 }  // namespace
 
 std::string JudgeRequestBody(const JudgeRequest& request, std::string_view judge) {
-  return Line(BodyOf(request, judge));
+  return Dump(BodyOf(request, judge));
 }
 
 std::string JudgeRequestLine(const JudgeRequest& request, std::string_view judge) {
-  return Line({{"custom_id", fmt::format("{}/{}/{}", kMtBench, request.id, request.turn)},
+  return Dump({{"custom_id", fmt::format("{}/{}/{}", kMtBench, request.id, request.turn)},
                {"method", "POST"},
                {"url", "/v1/chat/completions"},
                {"body", BodyOf(request, judge)}});
@@ -148,7 +147,7 @@ std::string JudgmentLine(const JudgeRequest& request, const Judgment& judgment, 
   int number = 0;
   const char* end = request.id.data() + request.id.size();
   if (std::from_chars(request.id.data(), end, number).ptr == end) id = number;
-  return Line({{"question_id", id},
+  return Dump({{"question_id", id},
                {"model", model},
                {"judge", {judge, request.prompt}},
                {"user_prompt", request.user},

@@ -75,6 +75,8 @@ std::string SummaryJson(const InfluenceFlags& flags, const StudySetup& setup, st
                          {"canvases", agreement->canvases},       {"jaccard", agreement->jaccard},
                          {"precision", agreement->precision},     {"tokens", agreement->own},
                          {"tokens_with", agreement->other}};
+  } else if (!flags.compare.empty()) {
+    json["agreement"] = nullptr;  // asked for, but no canvas was tested
   }
   return json.dump();
 }
@@ -87,7 +89,7 @@ int Run(const InfluenceFlags& flags) {
   if (setup.grid.size() != 1) BadInput("punt analyze influence takes one planner, got {}", setup.grid.size());
   if (!flags.compare.empty()) {  // told before anything runs
     const auto missing = FindMissing(*MakePlanner(flags.compare), setup.model.denoiser->info());
-    if (missing) BadInput("--compare {}: {}", flags.compare, *missing);
+    if (missing) ThrowMisfit(*missing, fmt::format("--compare {}: ", flags.compare));
   }
   for (const auto& [name, value] :
        {std::pair{"canvases", flags.canvases}, {"singles", flags.singles}, {"sets", flags.sets}}) {
@@ -107,8 +109,10 @@ int Run(const InfluenceFlags& flags) {
     fmt::print("{} against {} on {} canvases: Jaccard {:.3f}, precision {:.3f}, tokens a step {:.2f} against {:.2f}\n",
                flags.compare, setup.grid.front().planner, agreement->canvases, agreement->jaccard, agreement->precision,
                agreement->other, agreement->own);
-  } else if (!flags.compare.empty()) {
-    fmt::print("nothing to compare: {} made no tests\n", setup.grid.front().planner);
+  }
+  if (!flags.compare.empty() && !SummariseAgreement(runs)) {
+    fmt::print(stderr, "punt: note: nothing was compared with {}: {}\n", flags.compare,
+               runs.empty() ? "there were no runs" : fmt::format("{} made no tests", setup.grid.front().planner));
   }
   WriteStudyFile(flags.study, *records->folder, "summary.json", summary + "\n");
   return 0;

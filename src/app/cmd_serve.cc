@@ -153,8 +153,9 @@ void RequireServable(const Model& model, const Sampling& sampling) {
   const DenoiserInfo& info = model.denoiser->info();
   const Recipe recipe = MakeRecipe(sampling, info);
   const Canvas canvas({info.mask_token}, info.mask_token, info.vocab_size);
-  if (const auto misfit = FindMisfit(recipe, canvas, info))
-    BadInput("--planner {}: {}", sampling.planner, misfit->message);
+  if (const auto misfit = FindMisfit(recipe, canvas, info)) {
+    ThrowMisfit(*misfit, fmt::format("--planner {}: ", sampling.planner));
+  }
 }
 
 /// Every connection has a thread of its own, and glibc would keep the logits of a past request in that thread's heap

@@ -12,6 +12,7 @@
 #include "app/glyphs.h"
 #include "app/interruptible.h"
 #include "app/parse_error.h"
+#include "app/setting_hint.h"
 #include "app/terminal.h"
 #include "base/check.h"
 #include "base/instruction_set.h"
@@ -135,6 +136,8 @@ int RunProgram(int argc, const char* const* argv) {
     return exit_code;
   } catch (const Interrupted& interrupted) {
     std::_Exit(SayInterrupted(interrupted.doing));
+  } catch (const SettingError& error) {
+    return Complain(WithHint(app, error), error.code() == ErrorCode::kBadInput ? kBadInputExit : kFailedExit);
   } catch (const Error& error) {
     return Complain(error.what(), error.code() == ErrorCode::kBadInput ? kBadInputExit : kFailedExit);
   } catch (const std::bad_alloc&) {

@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "base/even_shares.h"
+#include "base/setting_error.h"
 #include "base/thread_pool.h"
 #include "model/devices.h"
 #include "model/graph_store.h"
@@ -120,9 +121,9 @@ class NetworkRunner::Impl {
   }
 
   [[noreturn]] void ThrowNotFinite() const {
-    throw Error(ErrorCode::kFailed, fmt::format("{}: the forward pass gave numbers that are not finite; weights may be "
-                                                "damaged (punt inspect --check looks for it)",
-                                                network_.metadata().origin()));
+    throw SettingError(ErrorCode::kFailed, "check",
+                       fmt::format("{}: the forward pass gave numbers that are not finite; weights may be damaged",
+                                   network_.metadata().origin()));
   }
 
   std::shared_ptr<const KeyValues> NewKeyValues(std::int64_t tokens) {

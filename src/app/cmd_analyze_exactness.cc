@@ -8,6 +8,7 @@
 
 #include "analyze/exactness/exactness.h"
 #include "app/analyses.h"
+#include "app/help.h"
 #include "app/options.h"
 #include "app/terminal.h"
 #include "base/atomic_file.h"
@@ -112,6 +113,8 @@ Runner AddExactness(CLI::App& command) {
   AddInteger(command, "--seeds", flags->seeds, 1, 1000, "Models and samples per configuration")
       ->default_str(fmt::format("{}", flags->seeds));
   AddThreads(command, flags->threads);
+  SetGroup(command, "Measures", {"--quick", "--seeds", "--threads"});
+  SetGroup(command, "Output", {"--out"});
   command.footer(
       "Minutes of work. Measurements are kept in exactness.jsonl as they come; interrupted, the same command goes on\n"
       "where it stopped. A finished report is made anew.\n\n"

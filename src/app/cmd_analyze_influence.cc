@@ -8,6 +8,7 @@
 
 #include "analyze/influence/influence_study.h"
 #include "app/analyses.h"
+#include "app/help.h"
 #include "app/study_setup.h"
 #include "app/terminal.h"
 #include "base/check.h"
@@ -142,6 +143,7 @@ Runner AddInfluenceStudy(CLI::App& command) {
   AddInteger(command, "--sets", flags->sets, 0, 100'000, "Tests of the anchors of PUNT's own tests, per canvas");
   command.add_option("--compare", flags->compare,
                      "Planner whose sets are compared with the run's, for example distilled");
+  SetGroup(command, "Measures", {"--canvases", "--singles", "--sets", "--compare"});
   return [flags] { return Run(*flags); };
 }
 

@@ -153,6 +153,14 @@ resumes() {
     done
   done
 }
+# ---- planners that the model cannot run are named together, before anything is made
+for analysis in error order; do
+  refuses "planner dawn: the planner needs attention maps" analyze $analysis $toy --planners "top-k; dawn; clad" --out unfit
+  [[ $err == *"; planner clad: the planner needs attention maps"* ]] || fail "only the first planner is named: $err"
+  [ ! -e unfit ] || fail "a folder of an analysis that was refused"
+done
+refuses "planner dawn: the planner needs attention maps" compare --planners "top-k; dawn"
+
 resumes error tokens.csv summary.json error-nfe.svg error-revealed.svg
 resumes order commits.csv summary.json order.svg
 resumes attention pairs.csv states.csv summary.json attention-kl.svg
@@ -169,7 +177,9 @@ refuses "is no network" analyze influence $toy --out x
 refuses "takes one planner" analyze influence --model $golden/llada --planners "$two" --out x
 refuses "--compare distilled: the planner needs an influence head" analyze influence --model $golden/llada --compare distilled --out x
 accepts analyze influence --model $golden/llada --length 4 --samples 1 --canvases 0 --planners left-to-right --compare top-k:k=2 --out none
-[[ $out == "nothing to compare: left-to-right made no tests"* ]] || fail "nothing to compare: $out"
+[[ $err == *"nothing was compared with "*": left-to-right made no tests"* ]] || fail "nothing to compare: $err"
+accepts analyze influence --model $golden/llada --length 4 --samples 1 --canvases 0 --planners left-to-right --compare top-k:k=2 --out none --json
+[[ $out == *'"agreement":null'* && $err == *"nothing was compared"* ]] || fail "nothing to compare, as JSON: $out $err"
 refuses "unknown planner 'nobody'" analyze influence --model $golden/llada --compare nobody --out x
 
 [ "$failures" -eq 0 ] || exit 1

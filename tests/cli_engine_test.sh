@@ -9,7 +9,7 @@ llada="generate --model $golden/llada --threads 1"
 # ---- every planner runs on a network, tells what it cost, and leaves a trace that can be replayed
 for planner in $("$PUNT" list planners --json | sed -n 's/^    "name": "\(.*\)",$/\1/p'); do
   if [ "$planner" = distilled ]; then  # needs a file beside the model
-    refuses "the planner needs an influence head, and $golden/llada has none: training/train influence" $llada hello --planner distilled
+    refuses "the planner needs an influence head, and $golden/llada has none; training/train influence makes one, --influence gives it" $llada hello --planner distilled
     refuses "no influence head but a file of architecture 'llada'" $llada hello --influence "$PUNT_SOURCE_DIR/models/stories.gguf" --planner distilled
     continue
   fi

@@ -37,8 +37,8 @@ refuses "lies outside the vocabulary" eval membrane --model toy:markov,length=12
 refuses "do not fit" eval stories $llada --length 100000 --limit 1
 refuses "task stories needs a model of text; $golden/esm2 cannot spell 'Jim was 5'" eval stories --model $golden/esm2 --limit 1
 refuses "task sudoku takes no shots" eval sudoku $llada --shots x.jsonl
-refuses "--data is missing" eval gsm8k $llada
-refuses "--shots is missing" eval gsm8k $llada --data $PUNT_SOURCE_DIR/tests/score/gsm8k.jsonl
+refuses "(--data)" eval gsm8k $llada
+refuses "worked examples are missing, in the format of the data; or give the task shots=0 (--shots)" eval gsm8k $llada --data $PUNT_SOURCE_DIR/tests/score/gsm8k.jsonl
 refuses "do not fit the 128" eval gsm8k $llada --data $PUNT_SOURCE_DIR/tests/score/gsm8k.jsonl \
   --shots $PUNT_SOURCE_DIR/tests/score/gsm8k.jsonl
 echo "a,b" >bad.csv
@@ -105,7 +105,7 @@ done
 accepts eval membrane $esm2 --length 20 --limit 2 --json
 [ "$(field accuracy)" = null ] && [ "$(field ci95)" = null ] || fail "nothing is correct or wrong here: $out"
 accepts eval stories $llada --length 8 --limit 2 --json
-[[ $(field notes) == *"without --judge"* ]] && [[ $out != *judge_perplexity* ]] || fail "no judge: $out"
+[[ $(field notes) == *"without a judge"* ]] && [[ $out != *judge_perplexity* ]] || fail "no judge: $out"
 if command -v python3 >/dev/null; then python3 -m json.tool <out >/dev/null || fail "not JSON: $out"; fi
 
 # ---- data of `punt puzzles` are the fresh puzzles of the same seed

@@ -50,7 +50,7 @@ accepts generate --model tasks --chat "Write 4 bills as CSV" --length 40 --plann
 
 # ---- a misspelt name is answered with those that fill masks; one that does not says what it is for
 refuses "unknown model 'storys' (did you mean stories?); valid: membrane, stories, sudoku, tasks, a GGUF file" generate --model storys
-refuses "it is autoregressive (llama) and fills no masks; it serves as --judge" generate --model stories15m
+refuses "it is autoregressive (llama) and fills no masks; it serves as a judge; punt eval takes it as --judge" generate --model stories15m
 
 # ---- tasks that a model comes along for take it; the others say what they need
 accepts eval sudoku --planner top-k:k=8 --temperature 0 --limit 1 --threads 1

@@ -7,7 +7,7 @@ golden=$PUNT_SOURCE_DIR/tests/golden
 esm2="--model $golden/esm2 --threads 1 --planner top-k:k=8"
 designs="--responses $fixtures/designs.fasta"
 
-accepts score --help
+accepts score --help-all
 [[ $out == *"protein: "*"punt score protein "* ]] || fail "help does not show proteins"
 
 # ---- bad input: one line that names the file and the record
@@ -159,7 +159,7 @@ accepts score protein --responses evaluated/items.jsonl --data $fixtures/known.f
 [ "$(field composition_js)" = "$(sed -n 's/.*"composition_js": \([-0-9.e]*\),.*/\1/p' evaluated/summary.json)" ] \
   || fail "eval and score differ: $out $(cat evaluated/summary.json)"
 llada="--model $golden/llada --threads 1 --planner top-k:k=2"
-refuses "task infill needs --data" eval infill $llada
+refuses "(--data)" eval infill $llada
 refuses "empty.fasta: there are no texts" eval infill $llada --data empty.fasta
 printf 'One day, a cat saw a big dog.\n\nshort\n' >texts.txt
 accepts eval infill:span=4 $llada --data texts.txt --json

@@ -5,7 +5,7 @@ source "$PUNT_SOURCE_DIR/tests/cli_testing.sh"
 fixtures=$PUNT_SOURCE_DIR/tests/score
 gsm8k="--data $fixtures/gsm8k.jsonl --responses $fixtures/gsm8k_responses.jsonl"
 
-accepts score --help
+accepts score --help-all
 [[ $out == *Examples:*"punt score "* ]] || fail "help of 'score' shows no example"
 for task in gsm8k "math, math500" countdown sudoku humaneval mbpp mt-bench; do [[ $out == *"$task: "* ]] || fail "help does not name $task"; done
 
@@ -87,7 +87,7 @@ code=0
 "$PUNT" score humaneval $humaneval --out none.jsonl >/dev/null 2>refusal || code=$?
 PATH=$saved_path
 [ "$code" -eq 2 ] && [ "$(wc -l <refusal)" -eq 1 ] && [ ! -e none.jsonl ] || fail "without a sandbox: $code $(cat refusal)"
-[[ $(cat refusal) == "punt: "*"'bwrap' is missing (Debian package bubblewrap); --unsandboxed"* ]] || fail "$(cat refusal)"
+[[ $(cat refusal) == "punt: "*"'bwrap' is missing (Debian package bubblewrap); --unsandboxed runs them without one"* ]] || fail "$(cat refusal)"
 # humaneval_passes FLAGS...: five responses, of which one passes to the letter and another one is found
 humaneval_passes() {
   accepts score humaneval $humaneval --json --out verdicts.jsonl "$@"

@@ -22,15 +22,16 @@ refuses "planner distilled: the planner needs an influence head" $base --planner
 
 # ---- the right law is that of the same task, model and temperature, drawn with another seed
 proteins="bench protein:min_length=6,max_length=8 --model $golden/esm2 --threads 1 --limit 3 --planners top-k:k=4"
-accepts $proteins --temperature 1 --seed 1 --out law
-accepts $proteins --temperature 1 --seed 2 --reference law/top-k-k-4 --out against-law --json
+accepts ${proteins/top-k:k=4/left-to-right;top-k:k=4} --temperature 1 --seed 1 --out law
+accepts $proteins --temperature 1 --seed 2 --reference law/left-to-right --out against-law --json
 [[ $out == *law_p* ]] || fail "no distance between laws: $out"
-refuses "has seed 1 as well: give another --seed" $proteins --temperature 1 --seed 1 --reference law/top-k-k-4
-refuses "has temperature 1, this run has 0.5" $proteins --temperature 0.5 --seed 2 --reference law/top-k-k-4
-refuses "has seed 1 as well" $proteins --temperature 1 --seeds 1-3 --reference law/top-k-k-4 --out axes
-refuses "has temperature 1, this run has 0.5" $proteins --temperatures 1,0.5 --seed 2 --reference law/top-k-k-4 --out axes
+refuses "has seed 1 as well: give another seed (--seed)" $proteins --temperature 1 --seed 1 --reference law/left-to-right
+refuses "has temperature 1, this run has 0.5" $proteins --temperature 0.5 --seed 2 --reference law/left-to-right
+refuses "has seed 1 as well" $proteins --temperature 1 --seeds 1-3 --reference law/left-to-right --out axes
+refuses "has temperature 1, this run has 0.5" $proteins --temperatures 1,0.5 --seed 2 --reference law/left-to-right --out axes
 [ ! -e axes ] || fail "folders of a sweep that was refused: $(ls axes)"
-accepts $proteins --temperatures 1 --seeds 2-3 --reference law/top-k-k-4 --out axes
+accepts $proteins --temperatures 1 --seeds 2-3 --reference law/left-to-right --out axes
+refuses "is a run of top-k:k=4, which does not commit one by one" $proteins --temperature 1 --seed 2 --reference law/top-k-k-4
 refuses "cannot read 'nowhere/items.jsonl'" $proteins --temperature 1 --seed 2 --reference nowhere
 
 # ---- a row per planner and temperature, seeds pooled; columns for machines

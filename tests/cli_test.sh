@@ -17,7 +17,17 @@ for command in "" generate replay compare demo list analyze "analyze error" eval
   cp out asked
   accepts help $command
   cmp -s out asked || fail "help $command is not $command --help"
+  accepts $command --help-all
+  cp out asked
+  accepts help $command --help-all
+  cmp -s out asked || fail "help $command --help-all is not $command --help-all"
 done
+accepts --help
+[[ $out == *"To use:"*"  generate "*"To measure:"*"To study:"*"Tools:"* ]] || fail "commands without groups: $out"
+accepts generate --help
+[[ $out == *"More options (--help-all):"*--min-p* && $out != *"most likely one"* ]] || fail "the short help: $out"
+accepts generate --help-all
+[[ $out == *"--min-p X"*"most likely one"* ]] || fail "the full help: $out"
 accepts analyze --help
 [[ $out != *"punt demo"* ]] || fail "the help of analyze has the program's examples"
 run
@@ -28,8 +38,8 @@ accepts list tasks
 [[ $out == *mt-bench* ]] || fail "mt-bench is not among the tasks"
 
 # ---- unknown things
-refuses "unknown command 'nonsense'; valid: generate, replay" nonsense
-refuses "unknown command 'nonsense'; valid: generate, replay" nonsense --help
+refuses "unknown command 'nonsense'; valid: generate, serve" nonsense
+refuses "unknown command 'nonsense'; valid: generate, serve" nonsense --help
 refuses "unknown command 'genrate'; did you mean generate? (see punt --help)" genrate
 refuses "unknown command 'nonsense'" help nonsense
 refuses "unknown command 'eror' of punt analyze; did you mean error? (see punt analyze --help)" analyze eror
@@ -55,7 +65,7 @@ refuses "got 'planers' (did you mean planners?)" list planers
 refuses "no such file: nosuch.gguf" generate --model nosuch.gguf
 refuses "no such file: folder/nosuch" generate --model folder/nosuch
 refuses "unknown task 'sudku' (did you mean sudoku?); valid tasks: sudoku, " eval sudku
-refuses "mt-bench is for punt eval alone" bench mt-bench
+refuses "mt-bench runs in no sweep: another model judges its answers; punt eval mt-bench writes them" bench mt-bench
 refuses "unknown planner 'nobody'; valid planners: punt, scout" generate --planner nobody
 refuses "has no key 'eps' (did you mean epsilon?); valid keys: epsilon" generate --planner punt:eps=1
 refuses "k must be between 1 and" generate --planner top-k:k=0

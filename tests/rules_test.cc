@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -194,6 +195,57 @@ TEST(Rules, JsonIsWrittenInOnePlace) {
     EXPECT_FALSE(std::regex_search(Read(file.path), forbidden))
         << file.path << ": Dump of base/json_text.h does not throw";
   }
+}
+
+/// The texts of string literals, raw ones too; comments and characters are passed over.
+std::vector<std::string> LiteralsOf(const std::string& code) {
+  std::vector<std::string> literals;
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    if (code.compare(i, 2, "//") == 0) {
+      i = std::min(code.find('\n', i), code.size());
+    } else if (code.compare(i, 2, "/*") == 0) {
+      i = std::min(code.find("*/", i), code.size());
+    } else if (code[i] == '\'' && (i == 0 || std::isdigit(code[i - 1]) == 0)) {  // not 1'000
+      while (++i < code.size() && code[i] != '\'') i += code[i] == '\\' ? 1 : 0;
+    } else if (code.compare(i, 3, "R\"(") == 0) {
+      const std::size_t end = std::min(code.find(")\"", i), code.size());
+      literals.push_back(code.substr(i + 3, end - i - 3));
+      i = end + 1;
+    } else if (code[i] == '"') {
+      const std::size_t begin = ++i;
+      while (i < code.size() && code[i] != '"') i += code[i] == '\\' ? 2 : 1;
+      literals.push_back(code.substr(begin, i - begin));
+    }
+  }
+  return literals;
+}
+
+TEST(Rules, LiteralsAreFound) {
+  const std::vector<std::string> wanted = {"a--b", "c \\\" d", "e\n\"f"};
+  EXPECT_EQ(LiteralsOf("x(\"a--b\");  // \"no\"\ny('\"', 1'000, \"c \\\" d\") /* \"no\" */ R\"(e\n\"f)\" --z"), wanted);
+}
+
+// The program spells settings (src/app/setting_hint.cc); a library is used by others too.
+TEST(Rules, TextsOfTheLibraryNameNoFlagsAndNoCommands) {
+  std::string names;
+  const std::string table = Read(kSource / "app/commands.cc");
+  const std::regex row("\\{\"([a-z]+)\", \"");
+  for (std::sregex_iterator it(table.begin(), table.end(), row), end; it != end; ++it)
+    names.append("|").append((*it)[1].str());
+  ASSERT_NE(names.find("|generate"), std::string::npos);
+  const std::regex flag("(^|[^a-z-])--[a-z]"), command(std::string("punt (").append(names, 1).append(")\\b"));
+  const std::string bubblewrap = "tasks/code/sandbox.cc";  // its arguments
+  std::size_t seen = 0;
+  for (const SourceFile& file : SourceFiles()) {
+    if (file.layer == "app" || file.layer == "serve" || file.is_test) continue;
+    if (file.path == kSource / bubblewrap) continue;
+    for (const std::string& text : LiteralsOf(Read(file.path))) {
+      ++seen;
+      EXPECT_FALSE(std::regex_search(text, flag)) << file.path << ": \"" << text << '"';
+      EXPECT_FALSE(std::regex_search(text, command)) << file.path << ": \"" << text << '"';
+    }
+  }
+  EXPECT_GT(seen, 1000u);
 }
 
 TEST(Rules, EveryPlannerHasAFileOfItsName) {

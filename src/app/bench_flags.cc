@@ -1,5 +1,6 @@
 #include "app/bench_flags.h"
 
+#include "app/help.h"
 #include "app/options.h"
 #include "base/check.h"
 #include "tasks/tasks.h"
@@ -31,6 +32,9 @@ void BenchFlags::AddTo(CLI::App& app) {
   app.add_option("--out", out, "Folder of tables, picture, report and records");
   app.add_flag("--json", json, "Print a JSON array");
   AddInteger(app, kWorkerOption, worker_threads, 1, 1024, "")->group("");
+  SetGroup(app, "Planners", {"--temperatures", "--seeds"});
+  SetGroup(app, "Task", {"--reference"}, kInFullHelp);
+  SetGroup(app, "Output", {"--out", "--json", "--dry-run", "--processes"});
 }
 
 void BenchFlags::TakeOverSampling(const GridRow& row, SweepPlan& plan) const {
@@ -73,7 +77,7 @@ SweepPlan BenchFlags::Plan() const {
   plan.points = SweepPoints(entries, plan.axes);
   plan.eval.sampling.seed = plan.axes.seeds.front();
   plan.eval.sampling.temperature = plan.axes.temperatures.front();
-  if (worker_threads > 0) plan.eval.threads = worker_threads;
+  if (worker_threads > 0) plan.eval.model.threads = worker_threads;
   return plan;
 }
 

@@ -6,6 +6,7 @@
 #include "analyze/attention/attention_study.h"
 #include "app/analyses.h"
 #include "app/bench_table.h"
+#include "app/help.h"
 #include "app/study_setup.h"
 #include "app/terminal.h"
 #include "base/check.h"
@@ -71,18 +72,18 @@ int RunAttentionStudy(const StudyFlags& flags) {
 
 std::string Footer() {
   return fmt::format(
-      "{}\n"
       "Every committed token is evaluated again with the tokens before it in its step revealed: how far its "
       "prediction\n"
       "moves (delta_KL), how much it attends to them in the last layer (delta_A), how far the output, queries, keys "
       "and\n"
       "values of every layer move. Networks only. These passes are not counted in NFE.\n\n"
-      "DIR gets attention.md, attention-kl.svg, attention-states.svg, pairs.csv, states.csv, summary.json, and\n"
-      "items.jsonl with a record per run as they come. The same command goes on where an interrupted run stopped.\n\n"
       "Examples:\n"
       "  punt analyze attention --temperature 0.7 --top-p 0.9 --out runs/attention\n"
-      "  punt analyze attention --planners \"punt:epsilon=0.01; punt:epsilon=0.64\" --samples 4 --out runs/two",
-      PresetHelp());
+      "  punt analyze attention --planners \"punt:epsilon=0.01; punt:epsilon=0.64\" --samples 4 --out runs/two\n"
+      "{}{}\n"
+      "DIR gets attention.md, attention-kl.svg, attention-states.svg, pairs.csv, states.csv, summary.json, and\n"
+      "items.jsonl with a record per run as they come. The same command goes on where an interrupted run stopped.",
+      kRestOfFooter, PresetHelp());
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "analyze/error/error_study.h"
 #include "app/analyses.h"
 #include "app/bench_table.h"
+#include "app/help.h"
 #include "app/study_setup.h"
 #include "app/terminal.h"
 #include "report/markdown.h"
@@ -84,17 +85,17 @@ int RunErrorStudy(const ErrorFlags& flags) {
 
 std::string Footer() {
   return fmt::format(
-      "{}\n"
       "Every committed token is evaluated again with the tokens before it in its step revealed; delta_KL is the\n"
       "divergence between the two predictions, in nats. These passes are not counted in NFE.\n\n"
-      "DIR gets error.md, error-nfe.svg, error-revealed.svg, tokens.csv, summary.json, and items.jsonl with a record\n"
-      "per run as they come. The same command goes on where an interrupted run stopped; more samples or planners\n"
-      "are added to what is there. docs/analysis.md says how to read it.\n\n"
       "Examples:\n"
       "  punt analyze error --temperature 0.7 --top-p 0.9 --out runs/error\n"
       "  punt analyze error --model toy:markov,length=64 --quick --out runs/quick\n"
-      "  punt analyze error --planners \"punt:epsilon=0.04; top-k:k=4\" --prompts prompts.txt --out runs/two",
-      PresetHelp());
+      "  punt analyze error --planners \"punt:epsilon=0.04; top-k:k=4\" --prompts prompts.txt --out runs/two\n"
+      "{}{}\n"
+      "DIR gets error.md, error-nfe.svg, error-revealed.svg, tokens.csv, summary.json, and items.jsonl with a record\n"
+      "per run as they come. The same command goes on where an interrupted run stopped; more samples or planners\n"
+      "are added to what is there. docs/analysis.md says how to read it.",
+      kRestOfFooter, PresetHelp());
 }
 
 }  // namespace
@@ -104,6 +105,7 @@ Runner AddErrorStudy(CLI::App& command) {
   command.footer(Footer());
   flags->study.AddTo(command);
   command.add_flag("--every-curve", flags->every_curve, "Draw the error by revealed tokens for every planner");
+  SetGroup(command, "Output", {"--every-curve"}, kInFullHelp);
   return [flags] { return RunErrorStudy(*flags); };
 }
 

@@ -7,6 +7,7 @@
 
 #include "analyze/exactness/exactness.h"
 #include "app/analyses.h"
+#include "app/help.h"
 #include "app/options.h"
 #include "app/sweep_progress.h"
 #include "app/terminal.h"
@@ -92,6 +93,8 @@ Runner AddExactness(CLI::App& command) {
   AddInteger(command, "--seeds", flags->seeds, 1, 1000, "Models and samples per configuration")
       ->default_str(fmt::format("{}", flags->seeds));
   AddThreads(command, flags->threads);
+  SetGroup(command, "Measures", {"--quick", "--seeds", "--threads"});
+  SetGroup(command, "Output", {"--out"});
   command.footer(
       "Minutes of work. Measurements are kept in items.jsonl as they come; interrupted, the same command goes on "
       "where\n"

@@ -8,6 +8,7 @@
 
 #include "analyze/influence/influence_study.h"
 #include "app/analyses.h"
+#include "app/help.h"
 #include "app/study_setup.h"
 #include "app/terminal.h"
 #include "base/check.h"
@@ -76,6 +77,8 @@ std::string SummaryJson(const InfluenceFlags& flags, const StudySetup& setup, st
                          {"canvases", agreement->canvases},       {"jaccard", agreement->jaccard},
                          {"precision", agreement->precision},     {"tokens", agreement->own},
                          {"tokens_with", agreement->other}};
+  } else if (!flags.compare.empty()) {
+    json["agreement"] = nullptr;  // asked for, but no canvas was tested
   }
   return Dump(json);
 }
@@ -88,7 +91,7 @@ int Run(const InfluenceFlags& flags) {
   if (setup.grid.size() != 1) BadInput("punt analyze influence takes one planner, got {}", setup.grid.size());
   if (!flags.compare.empty()) {  // told before anything runs
     const auto missing = FindMissing(*MakePlanner(flags.compare), setup.model.denoiser->info());
-    if (missing) BadInput("--compare {}: {}", flags.compare, *missing);
+    if (missing) ThrowMisfit(*missing, fmt::format("--compare {}: ", flags.compare));
   }
   for (const auto& [name, value] :
        {std::pair{"canvases", flags.canvases}, {"singles", flags.singles}, {"sets", flags.sets}}) {
@@ -108,8 +111,10 @@ int Run(const InfluenceFlags& flags) {
     fmt::print("{} against {} on {} canvases: Jaccard {:.3f}, precision {:.3f}, tokens a step {:.2f} against {:.2f}\n",
                flags.compare, setup.grid.front().planner, agreement->canvases, agreement->jaccard, agreement->precision,
                agreement->other, agreement->own);
-  } else if (!flags.compare.empty()) {
-    fmt::print("nothing to compare: {} made no tests\n", setup.grid.front().planner);
+  }
+  if (!flags.compare.empty() && !SummariseAgreement(runs)) {
+    fmt::print(stderr, "punt: note: nothing was compared with {}: {}\n", flags.compare,
+               runs.empty() ? "there were no runs" : fmt::format("{} made no tests", setup.grid.front().planner));
   }
   WriteStudyFile(flags.study, *records->folder, "summary.json", summary + "\n");
   return 0;
@@ -139,6 +144,7 @@ Runner AddInfluenceStudy(CLI::App& command) {
   AddInteger(command, "--sets", flags->sets, 0, 100'000, "Tests of the anchors of PUNT's own tests, per canvas");
   command.add_option("--compare", flags->compare,
                      "Planner whose sets are compared with the run's, for example distilled");
+  SetGroup(command, "Measures", {"--canvases", "--singles", "--sets", "--compare"});
   return [flags] { return Run(*flags); };
 }
 

@@ -9,6 +9,7 @@
 #include "analyze/order/order_study.h"
 #include "app/analyses.h"
 #include "app/event_list.h"
+#include "app/help.h"
 #include "app/study_setup.h"
 #include "app/terminal.h"
 #include "app/text_table.h"
@@ -148,15 +149,15 @@ int RunOrderStudy(const OrderFlags& flags) {
 
 std::string Footer() {
   return fmt::format(
-      "{}\n"
-      "DIR gets order.md, order-efficiency.svg, order.svg, commits.csv, summary.json, and items.jsonl with a record\n"
-      "per run as they come. The same command goes on where an interrupted run stopped. Of traces, every file is a\n"
-      "kind of prompts; other options than --out and --json have no meaning then.\n\n"
       "Examples:\n"
       "  punt analyze order --temperature 0.7 --top-p 0.9 --out runs/order\n"
       "  punt analyze order --model llada-8b.gguf --chat --prompts mt_bench/question.jsonl --out runs/kinds\n"
-      "  punt generate --samples 4 --trace run.jsonl && punt analyze order --trace run.jsonl --out runs/trace",
-      PresetHelp());
+      "  punt generate --samples 4 --trace run.jsonl && punt analyze order --trace run.jsonl --out runs/trace\n"
+      "{}{}\n"
+      "DIR gets order.md, order-efficiency.svg, order.svg, commits.csv, summary.json, and items.jsonl with a record\n"
+      "per run as they come. The same command goes on where an interrupted run stopped. Of traces, every file is a\n"
+      "kind of prompts; other options than --out and --json have no meaning then.",
+      kRestOfFooter, PresetHelp());
 }
 
 }  // namespace
@@ -167,6 +168,7 @@ Runner AddOrderStudy(CLI::App& command) {
   command.footer(Footer());
   flags->study.AddTo(command);
   command.add_option("--trace", flags->traces, "Trace files of punt generate, instead of runs made here");
+  SetGroup(command, "Text", {"--trace"});
   return [flags] { return RunOrderStudy(*flags); };
 }
 

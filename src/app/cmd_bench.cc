@@ -9,6 +9,7 @@
 #include "app/bench_table.h"
 #include "app/command.h"
 #include "app/dry_run.h"
+#include "app/help.h"
 #include "app/sweep_progress.h"
 #include "app/terminal.h"
 #include "base/atomic_file.h"
@@ -50,7 +51,7 @@ Configuration SweepConfiguration(const SweepPlan& plan, const EvalSetup& setup) 
   configuration.emplace_back("items per seed", fmt::format("{}", setup.count));
   if (plan.preset != nullptr) configuration.emplace_back("preset", plan.preset->name);
   configuration.emplace_back("processes", fmt::format("{}", plan.processes));
-  configuration.emplace_back("threads", fmt::format("{}", ThreadCount(plan.eval.threads)));
+  configuration.emplace_back("threads", fmt::format("{}", ThreadCount(plan.eval.model.threads)));
   configuration.emplace_back("program", "punt " PUNT_VERSION);
   return configuration;
 }
@@ -112,7 +113,7 @@ int Run(const BenchFlags& flags) {
     fmt::print("{}", DryRun(plan, flags.json));
     return 0;
   }
-  plan.eval.model = ModelOf(plan.eval);
+  plan.eval.model.name = ModelOf(plan.eval);
   if (flags.worker_threads > 0) return RunSweepWorker(std::move(plan));
   const EvalSetup setup = OpenEval(plan.eval, {.generates = plan.processes == 1});
   plan.ChooseScore(*setup.model);
@@ -123,26 +124,29 @@ int Run(const BenchFlags& flags) {
   return output.Finish();
 }
 
-std::string Footer() {
-  return fmt::format(
-      "{}\nA preset named by --preset also decides how to sample where no flag does; --dry-run tells.\n"
-      "DIR gets report.html (plots and tables, opens in a browser), bench.md, bench.svg, bench.json, and a folder per "
-      "planner,\ntemperature and seed with the records of all items, as punt eval writes them. The same command goes "
-      "on where an "
-      "interrupted run\nstopped. Planners that are defined by a score (entropy-bound, threshold, ...) keep theirs "
-      "unless --score is given.\n\nExamples:\n"
-      "  punt bench sudoku --preset every --limit 50 --out runs/sudoku\n"
-      "  punt bench stories --temperatures 0.1,0.7 --seeds 1-3 --processes 4 --out runs/stories\n"
-      "  punt bench membrane --preset paper-protein --out runs/membrane\n"
-      "  punt bench records:schema=people,entries=16 --model tasks --planners \"left-to-right; punt\" --out "
-      "runs/records\n"
-      "  punt bench lists:kind=shuffle,people=10 --model tasks\n"
-      "  punt bench parallelbench --model tasks --data ParallelBench\n"
-      "  punt bench stories --reference runs/one-by-one/left-to-right --seed 1\n"
-      "  punt bench --preset paper-text --dry-run\n"
-      "  punt bench sudoku --planners \"punt:epsilon=0.01; top-k:k=2\" --json",
-      PresetHelp());
-}
+constexpr const char* kExamples = R"(Examples:
+  punt bench sudoku --preset every --limit 50 --out runs/sudoku
+  punt bench stories --temperatures 0.1,0.7 --seeds 1-3 --processes 4 --out runs/stories
+  punt bench membrane --preset paper-protein --out runs/membrane
+  punt bench lists:kind=shuffle,people=10 --model tasks
+  punt bench sudoku --planners "punt:epsilon=0.01; top-k:k=2" --json
+)";
+
+constexpr const char* kMoreExamples = R"(
+A preset named by --preset also decides how to sample where no flag does; --dry-run tells. A planner that the model
+cannot run is an error before anything is measured.
+DIR gets report.html (plots and tables, opens in a browser), bench.md, bench.svg, bench.json, and a folder per planner,
+temperature and seed with the records of all items, as punt eval writes them. The same command goes on where an
+interrupted run stopped. Planners that are defined by a score (entropy-bound, threshold, ...) keep theirs unless --score
+is given.
+
+More examples:
+  punt bench records:schema=people,entries=16 --model tasks --planners "left-to-right; punt" --out runs/records
+  punt bench parallelbench --model tasks --data ParallelBench
+  punt bench stories --reference runs/one-by-one/left-to-right --seed 1
+  punt bench --preset paper-text --dry-run)";
+
+std::string Footer() { return std::string(kExamples) + kRestOfFooter + PresetHelp() + kMoreExamples; }
 
 }  // namespace
 

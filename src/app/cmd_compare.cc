@@ -5,7 +5,10 @@
 
 #include "app/command.h"
 #include "app/comparison.h"
-#include "app/interruptible.h"
+#include "app/grid_flags.h"
+#include "app/help.h"
+#include "app/misfit_list.h"
+#include "app/model_flags.h"
 #include "app/options.h"
 #include "app/sampling_flags.h"
 #include "app/sweep_progress.h"
@@ -16,21 +19,33 @@ namespace punt {
 namespace {
 
 struct CompareFlags {
-  std::string model = kComparisonModel;
-  std::string planners;
+  ModelFlags model{.name = kComparisonModel, .threads = 1};
+  GridFlags grid;
   Sampling sampling;
   std::int64_t samples = 8;
-  std::int64_t threads = 1;
   bool json = false;
-  CLI::Option* planners_option = nullptr;
 };
 
+/// Throws Error naming the planners that the model cannot run.
+void RequireFit(const Model& model, const std::vector<std::string>& planners, Sampling sampling) {
+  const DenoiserInfo& info = model.denoiser->info();
+  const std::vector<Token> masks(static_cast<std::size_t>(info.max_length), info.mask_token);
+  const Canvas canvas(masks, info.mask_token, info.vocab_size);
+  MisfitList misfits;
+  for (const std::string& planner : planners) {
+    sampling.planner = planner;
+    misfits.Look(planner, MakeRecipe(sampling, info), canvas, model);
+  }
+  misfits.RequireNone();
+}
+
 int Run(const CompareFlags& flags) {
-  const Model model = OpenInterruptibly(flags.model);
+  const Model model = OpenAndWarn(flags.model);
   const std::vector<std::string> planners =
-      flags.planners_option->count() > 0 ? ParsePlannerList(flags.planners) : DefaultPlanners();
+      flags.grid.planners_option->count() > 0 ? ParsePlannerList(flags.grid.planners) : DefaultPlanners();
   const ComparisonOptions options{
-      .sampling = flags.sampling, .samples = flags.samples, .threads = ThreadCount(flags.threads)};
+      .sampling = flags.sampling, .samples = flags.samples, .threads = ThreadCount(flags.model.threads)};
+  RequireFit(model, planners, flags.sampling);
   const std::atomic<bool>& cancel = InstallInterruptHandlers();
   const TextTable table = ComparisonTable(planners, OutputColumns());
   if (!flags.json) {
@@ -62,12 +77,13 @@ int Run(const CompareFlags& flags) {
 
 Runner AddCompare(CLI::App& command) {
   const auto flags = std::make_shared<CompareFlags>();
-  command.add_option("-m,--model", flags->model, "An exact toy model (see punt list models)")->capture_default_str();
-  flags->planners_option = command.add_option("--planners", flags->planners, "SPEC;SPEC;... (see punt list planners)");
-  AddSampling(command, flags->sampling, kWithoutPlanner);
+  flags->grid.AddPlanners(command);
   AddInteger(command, "--samples", flags->samples, 1, 1'000'000, "Sequences per planner")->default_str("8");
-  AddThreads(command, flags->threads);
+  SetGroup(command, "Text", {"--samples"});
+  flags->model.AddTo(command, "An exact toy model (see punt list models)");
+  AddSampling(command, flags->sampling, kWithoutPlanner);
   command.add_flag("--json", flags->json, "Print a JSON array");
+  SetGroup(command, "Output", {"--json"});
   command.footer(
       "NFE counts every forward pass, test passes included; calls are the batches of passes that had to wait for one\n"
       "another. The error is the sum over tokens of KL(p(.|x, tokens committed before it in its step) || p(.|x)):\n"

@@ -13,7 +13,9 @@
 #include "app/demo_verdict.h"
 #include "app/eval_setup.h"
 #include "app/glyphs.h"
+#include "app/help.h"
 #include "app/options.h"
+#include "app/sampling_flags.h"
 #include "app/sweep_progress.h"
 #include "app/terminal.h"
 #include "generate/trace_pieces.h"
@@ -49,7 +51,8 @@ bool WriteRecords(const DemoFlags& flags) {
       "1. Sixteen bills by tasks, a model of test data: the entries are random, a + b is\nthe total. Tokens drawn "
       "together without a test need not agree (x); one by one\ntakes a pass for each token. scout tests first.\n");
   FlushOutput();
-  return ShowRecords(flags.eval.sampling.seed, flags.eval.threads, flags.view.Options(stdout, ViewKind::kNone).colour);
+  return ShowRecords(flags.eval.sampling.seed, flags.eval.model.threads,
+                     flags.view.Options(stdout, ViewKind::kNone).colour);
 }
 
 /// The story, as it appears; where it cannot be drawn, its text.
@@ -147,16 +150,15 @@ Runner AddDemo(CLI::App& command) {
   const auto flags = std::make_shared<DemoFlags>();
   EvalFlags& eval = flags->eval;
   eval.task = "stories";
-  eval.model = "stories";
+  eval.model.name = "stories";
   eval.limit = 1;
   eval.sampling.temperature = 0.7;
   eval.sampling.top_p = 0.9;
-  command.add_option("-m,--model", eval.model, "Bundled model, GGUF file or Hugging Face folder")
-      ->capture_default_str();
-  command.add_option("--judge", eval.judge, "Autoregressive GGUF model that judges texts; default: the bundled one");
   AddInteger(command, "--samples", eval.limit, 1, 10000, "Stories per planner in the table")->default_str("1");
-  AddSeed(command, "--seed", eval.sampling.seed, "Seed of all random numbers");
-  AddThreads(command, eval.threads);
+  command.add_option("--judge", eval.judge, "Autoregressive GGUF model that judges texts; default: the bundled one");
+  SetGroup(command, "Text", {"--samples", "--judge"});
+  eval.model.AddTo(command);
+  AddSampling(command, eval.sampling, kWithoutPlanner);  // which planners is what it shows
   flags->view.AddTo(command);
   command.footer(
       "Sampled with temperature 0.7, from the likeliest tokens that make up 90 % (--top-p 0.9). The judge is an "

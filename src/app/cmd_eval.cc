@@ -8,6 +8,7 @@
 #include "app/eval_mt_bench.h"
 #include "app/eval_report.h"
 #include "app/eval_setup.h"
+#include "app/help.h"
 #include "app/sweep_progress.h"
 #include "app/terminal.h"
 #include "base/check.h"
@@ -34,10 +35,10 @@ void Complete(EvalCommand& command) {
   CanonicalPlannerSpec(command.eval.sampling.planner);
   const std::optional<double> usual = UsualTemperature(command.eval.task);
   if (usual && command.temperature_option->count() == 0) command.eval.sampling.temperature = *usual;
-  const bool has_model = !command.eval.model.empty();
+  const bool has_model = !command.eval.model.name.empty();
   if (command.reference && has_model) BadInput("--reference judges no model: leave out --model");
   if (command.reference && command.planner_option->count() > 0) BadInput("--reference has no planner");
-  if (!command.reference) command.eval.model = ModelOf(command.eval);
+  if (!command.reference) command.eval.model.name = ModelOf(command.eval);
 }
 
 int Run(EvalCommand command) {
@@ -73,12 +74,25 @@ int Run(EvalCommand command) {
   fmt::print("{}", EvalTable(report, OutputColumns()));
   FlushOutput();
   for (const std::string& note : report.summary.notes) fmt::print(stderr, "punt: note: {}\n", note);
+  if (setup.judge.empty() && FindTask(command.eval.task).takes_judge) {
+    fmt::print(stderr, "punt: note: --judge names a judge\n");
+  }
   return 0;
 }
 
+constexpr const char* kExamples = R"(Examples:
+  punt eval sudoku --planner punt:epsilon=0.01 --out runs/sudoku-punt
+  punt eval sudoku:size=6 --model sudoku6.gguf --planner top-k:k=4 --limit 50 --json
+  punt eval stories --temperature 0.7 --top-p 0.9 --out runs/stories
+  punt eval stories --reference --judge stories15m --temperature 0.8
+  punt eval membrane --data membrane.fasta --limit 20
+  punt eval mt-bench --model llada-8b.gguf --data question.jsonl --length 1024 --out runs/mt-bench
+)";
+
 /// Where the data of every task comes from, then the rest.
 std::string Footer() {
-  std::string text = "Tasks and their data (parameters: punt list tasks):\n";
+  std::string text = std::string(kExamples) + kRestOfFooter;
+  text += "Tasks and their data (--data; parameters: punt list tasks):\n";
   for (const TaskRow& row : Tasks()) text += fmt::format("  {:<10} {}\n", row.name, row.data_help);
   text += fmt::format("  {:<10} {}\n", kMtBench,
                       "question.jsonl of lm-sys/FastChat; punt score mt-bench judges the answers");
@@ -86,15 +100,7 @@ std::string Footer() {
 The records of all items go to DIR/items.jsonl as they are finished; the same command again goes on where an
 interrupted run stopped, and a larger --limit adds items. DIR/summary.json is written at the end. Intervals
 are of 95 %. docs/evaluation.md says how each figure is computed; punt list tasks, where data comes from.
-punt bench runs many planners.
-
-Examples:
-  punt eval sudoku --planner punt:epsilon=0.01 --out runs/sudoku-punt
-  punt eval sudoku:size=6 --model sudoku6.gguf --planner top-k:k=4 --limit 50 --json
-  punt eval stories --temperature 0.7 --top-p 0.9 --out runs/stories
-  punt eval stories --reference --judge stories15m --temperature 0.8
-  punt eval membrane --data membrane.fasta --limit 20
-  punt eval mt-bench --model llada-8b.gguf --data question.jsonl --length 1024 --out runs/mt-bench)";
+punt bench runs many planners, punt puzzles writes data for sudoku.)";
 }
 
 }  // namespace
@@ -108,6 +114,8 @@ Runner AddEval(CLI::App& command) {
   command.add_flag("--reference", flags->reference, "No model: judge the judge's own samples");
   command.add_option("--out", flags->out, "Folder of records and summary");
   command.add_flag("--json", flags->json, "Print the summary as JSON");
+  SetGroup(command, "Task", {"--reference"}, kInFullHelp);
+  SetGroup(command, "Output", {"--out", "--json"});
   return [flags] { return Run(*flags); };
 }
 

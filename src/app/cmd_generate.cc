@@ -9,6 +9,7 @@
 #include "app/generate_flags.h"
 #include "app/generate_job.h"
 #include "app/generate_settings.h"
+#include "app/help.h"
 #include "app/interruptible.h"
 #include "app/sample_printer.h"
 #include "app/terminal.h"
@@ -121,15 +122,18 @@ constexpr const char* kExamples = R"(Examples:
   punt generate                                   a story of the bundled model, live on a terminal
   punt generate "Lily had a red ball." --temperature 0.7 --top-p 0.9
   punt generate -m llada-8b.gguf --chat "Why is the sky blue?" --window 32
+  punt generate --infill "Tom saw a [MASK:3]. He was sad."        fill a hole
+  punt generate --model sudoku                    a board; a puzzle of 81 digits (0: blank) as prompt is solved
+)";
+
+constexpr const char* kMoreExamples = R"(More examples:
   punt generate --model membrane --infill "MKV[MASK:40]GG"
   punt generate --model membrane --length 120 --format fasta --samples 10 > designs.fasta
   punt generate --model membrane --lengths known.fasta --format fasta --samples 10
   punt generate abcab --model toy:markov,length=64 -n 20          a prompt, and 20 positions behind it
-  punt generate --infill "Tom saw a [MASK:3]. He was sad."        fill a hole
   echo "One day" | punt generate - --json > run.json              prompt from the standard input
   punt generate --from run.json                   the same text again
   punt generate --from run.json --planner top-k   the same with another planner
-  punt generate --model sudoku                    a board; a puzzle of 81 digits (0: blank) as prompt is solved
   sed -n 3p runs.json | punt generate --from -    the run of the third line
   punt generate --planner top-k:k=4 --samples 5 --trace runs.jsonl
   punt generate --cache settled --compute int8    faster, approximately: see punt list caches, docs/performance.md
@@ -147,7 +151,7 @@ Live view: green accepted in this step, red rejected, plain committed earlier, d
 
 Runner AddGenerate(CLI::App& command) {
   const auto flags = std::make_shared<GenerateFlags>();
-  command.footer(kExamples);
+  command.footer(std::string(kExamples) + kRestOfFooter + kMoreExamples);
   flags->AddTo(command);
   return [flags, &command] {
     return command.get_option("--from")->count() == 0 ? RunOne(*flags) : Repeat(command, *flags);

@@ -237,7 +237,7 @@ Runner AddInspect(CLI::App& command) {
   command.footer(
       "Examples:\n  punt inspect llada.gguf\n  punt inspect LLaDA-8B-Instruct --tensors\n"
       "  punt inspect llada.gguf --check --json");
-  command.add_option("model", flags->model, "A GGUF file or a Hugging Face folder")->required();
+  command.add_option("model,-m,--model", flags->model, "A GGUF file or a Hugging Face folder")->required();
   command.add_flag("--tensors", flags->tensors, "List every tensor");
   command.add_flag("--check", flags->check, "Read every weight and name the tensors that hold NaN or infinity");
   command.add_flag("--json", flags->json, "Print a JSON object");

@@ -11,7 +11,9 @@
 #include <thread>
 
 #include "app/command.h"
+#include "app/help.h"
 #include "app/interruptible.h"
+#include "app/model_flags.h"
 #include "app/options.h"
 #include "app/terminal.h"
 #include "base/check.h"
@@ -26,13 +28,10 @@ namespace punt {
 namespace {
 
 struct LogitsFlags {
-  std::string model;
+  ModelFlags model;
   std::string inputs;
   std::string out;
   std::string attention;
-  std::string device = "auto";
-  std::string compute = "auto";
-  std::int64_t threads = 0;
   bool shifted = false;
 };
 
@@ -114,14 +113,17 @@ void WriteByName(const std::string& file, std::vector<SafetensorsTensor>& tensor
 int Run(const LogitsFlags& flags) {
   const std::atomic<bool>& interrupted = InstallInterruptHandlers();
   const std::unique_ptr<const Network> opened = Interruptibly("while the model was opened", [flags] {
-    return std::make_unique<Network>(OpenModelFiles(LocateModel(flags.model)),
-                                     NetworkOptions{.device = flags.device, .compute = ParseCompute(flags.compute)});
+    return std::make_unique<Network>(OpenModelFiles(LocateModel(flags.model.name)),
+                                     NetworkOptions{.device = flags.model.device,
+                                                    .gpu_layers = static_cast<int>(flags.model.gpu_layers),
+                                                    .compute = ParseCompute(flags.model.compute),
+                                                    .repack = !flags.model.no_repack});
   });
   const Network& network = *opened;
   PrintWarnings(network.warnings());
   const Hyperparameters& hyper = network.hyper();
   const std::vector<Case> cases = ReadCases(flags.inputs, hyper);
-  NetworkRunner runner(network, {.threads = ThreadCount(flags.threads)});
+  NetworkRunner runner(network, {.threads = ThreadCount(flags.model.threads)});
 
   std::vector<std::vector<float>> values;
   std::vector<SafetensorsTensor> logits;
@@ -165,14 +167,12 @@ Inputs are {"cases": [{"name": "a", "input_ids": [1, 2, 3]}, ...]}, with "token_
 Runner AddLogits(CLI::App& command) {
   const auto flags = std::make_shared<LogitsFlags>();
   command.footer(kExamples);
-  command.add_option("-m,--model", flags->model, "A GGUF file or a Hugging Face folder")->required();
+  flags->model.AddTo(command, "A GGUF file or a Hugging Face folder")->required();
   command.add_option("--inputs", flags->inputs, "JSON file with the cases")->required();
   command.add_option("--out", flags->out, "Safetensors file to write")->required();
   command.add_option("--attention", flags->attention, "Also write the last layer's attention to this file");
   command.add_flag("--shifted", flags->shifted, "Apply the shift of models that have one (Dream)");
-  command.add_option("--device", flags->device, "Device (see punt list devices)")->capture_default_str();
-  AddCompute(command, flags->compute);
-  AddThreads(command, flags->threads);
+  SetGroup(command, "Output", {"--out", "--attention", "--shifted"});
   return [flags] { return Run(*flags); };
 }
 

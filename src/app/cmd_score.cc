@@ -7,6 +7,7 @@
 
 #include "app/command.h"
 #include "app/eval_report.h"
+#include "app/help.h"
 #include "app/score_files.h"
 #include "app/score_mt_bench.h"
 #include "app/score_protein.h"
@@ -141,15 +142,31 @@ int Run(const ScoreCommand& command) {
   return 0;
 }
 
+std::string NameOf(const ScorerRow& row) {
+  return row.alias.empty() ? std::string(row.name) : fmt::format("{}, {}", row.name, row.alias);
+}
+
+constexpr const char* kExamples = R"(
+Examples:
+  punt score gsm8k --data test.jsonl --responses samples_gsm8k.jsonl
+  punt score math500 --data math500.jsonl --responses answers.jsonl --out runs/math500 --json
+  punt score humaneval --data HumanEval.jsonl.gz --responses samples.jsonl --out runs/humaneval
+  punt score mt-bench --data question.jsonl --responses answers.jsonl --references reference_answer/gpt-4.jsonl \
+    --judge-prompts judge_prompts.jsonl --write-requests requests.jsonl
+  punt score protein --responses designs.fasta --data known.fasta --structures esmfold --judge esm2.gguf --out runs/p
+)";
+
 std::string Footer() {
-  std::string text = "Tasks:\n";
+  std::string text = "Tasks (--help-all tells data, answers and figures):\n", details = "Tasks in detail:\n";
   for (const ScorerRow& row : Scorers()) {
-    text += fmt::format("  {}{}: {}\n    data: {}\n    answer: {}\n", row.name,
-                        row.alias.empty() ? "" : fmt::format(", {}", row.alias), row.summary, row.data_help,
-                        row.response_help);
-    for (const ScoreFigure& figure : row.figures) text += fmt::format("      {:<16} {}\n", figure.name, figure.help);
+    text += fmt::format("  {}: {}\n", NameOf(row), row.summary);
+    details += fmt::format("  {}: {}\n    data: {}\n    answer: {}\n", NameOf(row), row.summary, row.data_help,
+                           row.response_help);
+    for (const ScoreFigure& figure : row.figures) details += fmt::format("      {:<16} {}\n", figure.name, figure.help);
   }
-  return text + ProteinHelp() + MtBenchHelp() + R"(
+  text += fmt::format("  {}: what generated proteins look like, beside known ones\n", kProteinTask);
+  text += fmt::format("  {}: answers to questions of two turns, rated by a language model\n", kMtBench);
+  return text + kExamples + kRestOfFooter + details + ProteinHelp() + MtBenchHelp() + R"(
 Responses are JSON lines, or one JSON array: {"id": ..., "response": "..."}. The id is the data's own or the item's
 number from 0; without one, the question says which item is meant, or else the order. Sample logs of
 lm-evaluation-harness are read as they are; docs/evaluation.md lists what else is.
@@ -158,16 +175,7 @@ humaneval and mbpp run the programs in responses, each in a sandbox (bubblewrap)
 machine's files; docs/code-evaluation.md says what contains what.
 
 With --out DIR, DIR/items.jsonl has a verdict per line and DIR/summary.json the object that --json prints; with
---out FILE.jsonl only the verdicts are written. Intervals are of 95 %.
-
-Examples:
-  punt score gsm8k --data test.jsonl --responses samples_gsm8k.jsonl
-  punt score math500 --data math500.jsonl --responses answers.jsonl --out runs/math500 --json
-  punt score humaneval --data HumanEval.jsonl.gz --responses samples.jsonl --out runs/humaneval
-  punt score sudoku --data 4x4_test_sudoku.csv --responses sudoku_generations.json --out verdicts.jsonl
-  punt score mt-bench --data question.jsonl --responses answers.jsonl --references reference_answer/gpt-4.jsonl \
-    --judge-prompts judge_prompts.jsonl --write-requests requests.jsonl
-  punt score protein --responses designs.fasta --data known.fasta --structures esmfold --judge esm2.gguf --out runs/p)";
+--out FILE.jsonl only the verdicts are written. Intervals are of 95 %.)";
 }
 
 }  // namespace
@@ -187,6 +195,10 @@ Runner AddScore(CLI::App& command) {
   command.add_option("--time-limit", flags->seconds, "Seconds per program (default: humaneval 3, mbpp 10)")
       ->check(CLI::Range(0.1, 3600.0));
   AddMtBenchOptions(command, flags->mt_bench);
+  SetGroup(command, "Task", {"--data", "--responses"});
+  SetGroup(command, "Task", {"--structures", "--judge", "--threads", "--jobs", "--unsandboxed", "--time-limit"},
+           kInFullHelp);
+  SetGroup(command, "Output", {"--out", "--json"});
   return [flags] { return Run(*flags); };
 }
 

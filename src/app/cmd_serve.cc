@@ -12,7 +12,9 @@
 #include <thread>
 
 #include "app/command.h"
+#include "app/help.h"
 #include "app/interruptible.h"
+#include "app/model_flags.h"
 #include "app/options.h"
 #include "app/request.h"
 #include "app/sampling_flags.h"
@@ -38,7 +40,7 @@ constexpr int kPollMilliseconds = 100;
 constexpr std::string_view kNotServed[] = {"guidance", "freeze_mask_ratio", "max_nfe", "seed"};
 
 struct ServeFlags {
-  std::string model;
+  ModelFlags model;
   std::string host = "127.0.0.1";
   std::int64_t port = 8080;
   std::optional<std::string> api_key;
@@ -60,10 +62,6 @@ struct ServeFlags {
   std::int64_t max_waiting = 256;
   std::int64_t max_rows = 8192;
   std::int64_t grace = 30;
-  std::int64_t threads = 0;
-  std::string device = "auto";
-  std::string compute = "auto";
-  std::string influence;
   std::string ready_file;
   bool log_prompts = false;
   bool quiet = false;
@@ -123,7 +121,7 @@ ServerOptions OptionsOf(const ServeFlags& flags) {
           .sampling = flags.sampling,
           .alias = flags.alias,
           .chat_template = flags.chat_template,
-          .scheduler = {.threads = ThreadCount(flags.threads),
+          .scheduler = {.threads = ThreadCount(flags.model.threads),
                         .max_running = static_cast<int>(flags.max_running),
                         .max_waiting = static_cast<int>(flags.max_waiting),
                         .max_rows = flags.max_rows}};
@@ -139,8 +137,8 @@ void WarmUp(const Model& model, int threads) {
 }
 
 Model OpenWarm(const ServeFlags& flags, int threads) {
-  const std::string name = flags.model.empty() ? DefaultModel() : flags.model;
-  const ModelOptions options{.compute = flags.compute, .influence = flags.influence, .device = flags.device};
+  const std::string name = flags.model.name.empty() ? DefaultModel() : flags.model.name;
+  const ModelOptions options = flags.model.Options();
   return Interruptibly("while the model was opened", [name, options, threads] {
     Model model = OpenModel(name, options);
     WarmUp(model, threads);
@@ -153,8 +151,9 @@ void RequireServable(const Model& model, const Sampling& sampling) {
   const DenoiserInfo& info = model.denoiser->info();
   const Recipe recipe = MakeRecipe(sampling, info);
   const Canvas canvas({info.mask_token}, info.mask_token, info.vocab_size);
-  if (const auto misfit = FindMisfit(recipe, canvas, info))
-    BadInput("--planner {}: {}", sampling.planner, misfit->message);
+  if (const auto misfit = FindMisfit(recipe, canvas, info)) {
+    ThrowMisfit(*misfit, fmt::format("--planner {}: ", sampling.planner));
+  }
 }
 
 /// Every connection has a thread of its own, and glibc would keep the logits of a past request in that thread's heap
@@ -187,7 +186,7 @@ int Run(const ServeFlags& flags) {
   try {
     Model model = OpenWarm(flags, options.scheduler.threads);
     RequireServable(model, flags.sampling);
-    PrintWarnings(model.warnings);
+    WarnOf(flags.model, model);
     const std::string name = model.name;
     server->SetModel(std::move(model));
     fmt::print("punt: {} at {}\n", name, url);
@@ -206,26 +205,25 @@ int Run(const ServeFlags& flags) {
   return 0;
 }
 
-constexpr const char* kFooter =
-    R"(Answers POST /v1/chat/completions and /v1/completions as OpenAI's API does, streamed or not; a request may have an object
-"diffusion" with planner, score, window, cache, eos, max_nfe, infill, stream and others; what it does not say is as the
-options under Sampling have it. GET / is a page that shows the canvas being filled. Keys: --api-key, --api-key-file (one a line) or $PUNT_API_KEY; without any everybody who reaches the port is
-served. SIGTERM and Ctrl-C finish what runs, at most --grace seconds. The log is JSON lines on the standard error.
-docs/serving.md has the details.
-
-Examples:
+constexpr const char* kExamples = R"(Examples:
   punt serve
   punt serve --model llada-8b.gguf --port 9000 --planner punt:epsilon=0.04
-  curl -N localhost:8080/v1/completions -d '{"prompt": "Once upon a time", "max_tokens": 64, "stream": true}')";
+  curl -N localhost:8080/v1/completions -d '{"prompt": "Once upon a time", "max_tokens": 64, "stream": true}'
+)";
+
+constexpr const char* kDetails =
+    R"(Answers POST /v1/chat/completions and /v1/completions as OpenAI's API does, streamed or not; a request may have an object
+"diffusion" with planner, score, window, cache, eos, max_nfe, infill, stream and others; what it does not say is as the
+options under Sampling have it. GET / is a page that shows the canvas being filled. Keys: --api-key, --api-key-file (one
+a line) or $PUNT_API_KEY; without any everybody who reaches the port is served. SIGTERM and Ctrl-C finish what runs, at
+most --grace seconds. The log is JSON lines on the standard error. docs/serving.md has the details.)";
 
 }  // namespace
 
 Runner AddServe(CLI::App& command) {
   const auto flags = std::make_shared<ServeFlags>();
   constexpr std::int64_t kMillion = 1'000'000;
-  command.footer(kFooter);
-  command.add_option("-m,--model", flags->model,
-                     "Bundled model, GGUF file, folder or toy:KIND,... (see punt list models)");
+  command.footer(std::string(kExamples) + kRestOfFooter + kDetails);
   command.add_option("--host", flags->host, "Address to listen on")->capture_default_str();
   AddInteger(command, "--port", flags->port, 0, 65535, "Port; 0: any that is free")->default_str("8080");
   command.add_option("--alias", flags->alias, "What clients call the model; default: the name of its file");
@@ -265,15 +263,22 @@ Runner AddServe(CLI::App& command) {
       ->default_str("8192");
   AddInteger(command, "--grace", flags->grace, 0, kMillion, "Seconds to finish in when told to stop")
       ->default_str("30");
+  flags->model.AddTo(command)->default_str("stories");
   AddSampling(command, flags->sampling, kNotServed);
-  AddThreads(command, flags->threads);
-  AddCompute(command, flags->compute);
-  AddInfluence(command, flags->influence);
-  command.add_option("--device", flags->device, "Device (see punt list devices)")->capture_default_str();
   command.add_option("--ready-file", flags->ready_file,
                      "File that exists while requests are answered; holds the address");
   command.add_flag("--log-prompts", flags->log_prompts, "Write requests into the log, texts included");
   command.add_flag("--quiet", flags->quiet, "No log");
+  SetGroup(command, "Server", {"--host", "--port", "--api-key", "--api-key-file"});
+  SetGroup(
+      command, "Server",
+      {"--alias", "--chat-template", "--allow-host", "--cors", "--grace", "--ready-file", "--log-prompts", "--quiet"},
+      kInFullHelp);
+  SetGroup(command, "Limits", {"--max-tokens", "--max-running"});
+  SetGroup(command, "Limits",
+           {"--max-n", "--max-prompts", "--max-nfe", "--max-body", "--max-seconds", "--max-connections",
+            "--max-per-address", "--max-waiting", "--max-rows"},
+           kInFullHelp);
   return [flags] { return Run(*flags); };
 }
 

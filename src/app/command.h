@@ -15,6 +15,7 @@ struct CommandRow {
   const char* name;
   const char* summary;
   Runner (*add)(CLI::App& command);  // declares the options; the runner owns what they are stored in
+  const char* group = "";            // heading in the help
 };
 
 std::span<const CommandRow> Commands();

@@ -10,8 +10,10 @@
 
 #include "app/command.h"
 #include "app/glyphs.h"
+#include "app/help.h"
 #include "app/interruptible.h"
 #include "app/parse_error.h"
+#include "app/setting_hint.h"
 #include "app/terminal.h"
 #include "base/check.h"
 #include "base/instruction_set.h"
@@ -20,25 +22,31 @@
 namespace punt {
 namespace {
 
+constexpr const char* kUse = "To use";
+constexpr const char* kMeasure = "To measure";
+constexpr const char* kStudy = "To study";
+constexpr const char* kTools = "Tools";
+
 constexpr CommandRow kCommands[] = {
-    {"generate", "Generate text with a model and a planner", AddGenerate},
-    {"replay", "Play a trace in the terminal", AddReplay},
-    {"compare", "Compare planners on an exact model: passes against error", AddCompare},
-    {"demo", "Tell a story live, and show what other planners make of it", AddDemo},
-    {"analyze", "Write reports about planners", AddAnalyze},
-    {"eval", "Measure the quality of what a model generates", AddEval},
-    {"score", "Judge given responses to a benchmark; needs no model", AddScore},
-    {"bench", "Measure many planners on a task: quality against passes", AddBench},
-    {"serve", "Serve a model over HTTP, as OpenAI's API and as a page", AddServe},
-    {"puzzles", "Write sudoku puzzles with one solution each", AddPuzzles},
-    {"convert", "Convert a model to a GGUF file", AddConvert},
-    {"inspect", "Show what a model's files say about it", AddInspect},
-    {"logits", "Write the logits of a model for given inputs", AddLogits},
-    {"tokenize", "Show the tokens of a text", AddTokenize},
-    {"detokenize", "Show the text of tokens", AddDetokenize},
-    {"list", "List planners, scores, caches, models, tasks or devices", AddList},
+    {"generate", "Generate text with a model and a planner", AddGenerate, kUse},
+    {"serve", "Serve a model over HTTP, as OpenAI's API and as a page", AddServe, kUse},
+    {"demo", "Tell a story live, and show what other planners make of it", AddDemo, kUse},
+    {"replay", "Play a trace in the terminal", AddReplay, kUse},
+    {"list", "List planners, scores, caches, models, tasks or devices", AddList, kUse},
+    {"eval", "Measure the quality of what a model generates", AddEval, kMeasure},
+    {"bench", "Measure many planners on a task: quality against passes", AddBench, kMeasure},
+    {"score", "Judge given responses to a benchmark; needs no model", AddScore, kMeasure},
+    {"analyze", "Write reports about planners", AddAnalyze, kStudy},
+    {"compare", "Compare planners on an exact model: passes against error", AddCompare, kStudy},
+    {"convert", "Convert a model to a GGUF file", AddConvert, kTools},
+    {"inspect", "Show what a model's files say about it", AddInspect, kTools},
+    {"logits", "Write the logits of a model for given inputs", AddLogits, kTools},
+    {"tokenize", "Show the tokens of a text", AddTokenize, kTools},
+    {"detokenize", "Show the text of tokens", AddDetokenize, kTools},
+    {"puzzles", "Write sudoku puzzles with one solution each", AddPuzzles, kTools},
 };
 
+constexpr const char* kFullHelp = "--help-all";
 constexpr int kFailedExit = 1;
 constexpr int kBadInputExit = 2;
 
@@ -49,7 +57,7 @@ constexpr const char* kExamples = R"(Examples:
   punt replay run.jsonl
   punt eval sudoku --planner punt --out runs/sudoku
   punt list planners
-  punt help generate
+  punt generate --help        the usual options; --help-all: all of them
 
 Exit codes: 0 done, 1 failed while running, 2 bad input, 130 interrupted.)";
 
@@ -61,12 +69,13 @@ int Complain(std::string message, int exit_code) {
   return exit_code;
 }
 
-/// `punt help` is `punt --help`, and `punt help generate` is `punt generate --help`.
+/// `punt help` is `punt --help`, `punt help generate` is `punt generate --help`, and so with --help-all.
 std::vector<const char*> WithoutHelpCommand(int argc, const char* const* argv) {
   std::vector<const char*> arguments(argv, argv + argc);
   if (argc < 2 || std::string_view(argv[1]) != "help") return arguments;
   arguments.erase(arguments.begin() + 1);
-  arguments.push_back("--help");
+  const auto is_full = [](std::string_view argument) { return argument == kFullHelp; };
+  if (std::none_of(arguments.begin(), arguments.end(), is_full)) arguments.push_back("--help");
   return arguments;
 }
 
@@ -123,8 +132,15 @@ int RunProgram(int argc, const char* const* argv) {
   app.set_version_flag("--version", "punt " PUNT_VERSION);
   app.require_subcommand(1);
   app.footer(kExamples);
+  app.formatter(MakeHelpFormatter());
+  app.set_help_flag("-h,--help", "Print this help; of a command: its usual options");
+  app.set_help_all_flag(kFullHelp, "Print all options");
   std::vector<Runner> runners;
-  for (const CommandRow& row : Commands()) runners.push_back(row.add(*app.add_subcommand(row.name, row.summary)));
+  for (const CommandRow& row : Commands()) {
+    CLI::App* command = app.add_subcommand(row.name, row.summary);
+    command->group(row.group);
+    runners.push_back(row.add(*command));
+  }
   try {
     bool is_done = false;
     const int parsed = Parse(app, WithoutHelpCommand(argc, argv), is_done);
@@ -135,6 +151,8 @@ int RunProgram(int argc, const char* const* argv) {
     return exit_code;
   } catch (const Interrupted& interrupted) {
     std::_Exit(SayInterrupted(interrupted.doing));
+  } catch (const SettingError& error) {
+    return Complain(WithHint(app, error), error.code() == ErrorCode::kBadInput ? kBadInputExit : kFailedExit);
   } catch (const Error& error) {
     return Complain(error.what(), error.code() == ErrorCode::kBadInput ? kBadInputExit : kFailedExit);
   } catch (const std::bad_alloc&) {

@@ -210,10 +210,10 @@ bool ShowLine(const EvalFlags& flags, const EvalSetup& setup, bool colour) {
 
 bool ShowRecords(std::uint64_t seed, std::int64_t threads, bool colour) {
   EvalFlags flags;
-  flags.model = kModel;
+  flags.model.name = kModel;
   flags.limit = 1;
   flags.sampling.seed = seed;
-  flags.threads = threads;
+  flags.model.threads = threads;
   flags.sampling.temperature = 1;
   flags.task = fmt::format("records:schema={},form=csv,entries={}", kSchema, kEntries);
   EvalSetup setup = OpenEval(flags);

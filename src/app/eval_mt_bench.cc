@@ -46,7 +46,7 @@ Configuration ConfigurationOf(const EvalFlags& flags, const MtBenchRun& run, con
                                  {"model", FileIdentity(model.name, true)},
                                  {"data", FileIdentity(flags.data, false)},
                                  {"length", fmt::format("{}", flags.length > 0 ? flags.length : kUsualLength)},
-                                 {"compute", flags.compute}};
+                                 {"compute", flags.model.compute}};
   const Configuration how = EvalSamplingConfiguration(flags, model, run.planner, "");
   configuration.insert(configuration.end(), how.begin(), how.end());
   return configuration;
@@ -116,11 +116,10 @@ int AnswerMtBench(const EvalFlags& flags, const MtBenchRun& run) {
   CanonicalPlannerSpec(run.planner);
   if (!flags.shots.empty()) BadInput("task mt-bench takes no shots");
   if (!flags.judge.empty()) BadInput("task mt-bench takes no judge: punt score mt-bench judges its answers");
-  if (flags.model.empty()) BadInput("--model is missing: mt-bench needs a model that chats, such as LLaDA or Dream");
+  if (flags.model.name.empty())
+    BadInput("--model is missing: mt-bench needs a model that chats, such as LLaDA or Dream");
   const std::vector<MtBenchQuestion> questions = ReadQuestions(flags);
-  const Model model =
-      OpenInterruptibly(flags.model, {.compute = flags.compute, .influence = flags.influence, .device = flags.device});
-  PrintWarnings(model.warnings);
+  const Model model = OpenAndWarn(flags.model);
   std::set<std::string> answered;
   std::optional<RecordFolder> folder;
   if (!run.out.empty()) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "app/help.h"
 #include "app/interruptible.h"
 #include "app/sampling_flags.h"
 #include "app/terminal.h"
@@ -36,7 +37,7 @@ std::size_t ItemCount(const EvalFlags& flags, const Task& task) {
 }  // namespace
 
 std::string ModelOf(const EvalFlags& flags) {
-  if (!flags.model.empty()) return flags.model;
+  if (!flags.model.name.empty()) return flags.model.name;
   const TaskRow& row = FindTask(flags.task);
   const std::string bundled(row.bundled_model);
   if (bundled.empty()) BadInput("--model is missing: task {} needs a model of {}", row.name, row.model_kind);
@@ -79,20 +80,15 @@ std::string FileIdentity(const std::string& path, bool is_large) {
 void EvalFlags::AddTo(CLI::App& command, bool has_planner) {
   constexpr std::int64_t kInt = std::numeric_limits<int>::max();
   command.add_option("task", task, "name or name:key=value,... (see punt list tasks)")->required();
-  command.add_option("-m,--model", model,
-                     "Bundled or fetched model, GGUF file, folder or toy:KIND,... (see punt list models); default: the "
-                     "bundled one, where "
-                     "the task has one");
-  AddSampling(command, sampling, has_planner ? std::span<const std::string_view>() : kWithoutPlanner);
-  AddInteger(command, "--length", length, 1, kInt, "Positions to generate; default: the task's");
+  AddInteger(command, "--limit", limit, 1, kMostItems, "How many items; default: the task's");
+  AddInteger(command, "-n,--length", length, 1, kInt, "Positions to generate; default: the task's");
   command.add_option("--data", data, "The task's data file (see punt list tasks)");
   command.add_option("--shots", shots, "Worked examples for prompts, in the format of the task's data");
   command.add_option("--judge", judge, "Autoregressive GGUF model that judges texts; default: the bundled one");
-  AddInteger(command, "--limit", limit, 1, kMostItems, "How many items; default: the task's");
-  AddThreads(command, threads);
-  AddCompute(command, compute);
-  AddInfluence(command, influence);
-  command.add_option("--device", device, "Device (see punt list devices)")->capture_default_str();
+  SetGroup(command, "Task", {"--limit", "--length", "--data"});
+  SetGroup(command, "Task", {"--shots", "--judge"}, kInFullHelp);
+  model.AddTo(command, fmt::format("{}; default: the bundled one, where the task has one", kAnyModel));
+  AddSampling(command, sampling, has_planner ? std::span<const std::string_view>() : kWithoutPlanner);
 }
 
 std::unique_ptr<Task> MakeEvalTask(const EvalFlags& flags, const EvalSetup& setup) {
@@ -103,7 +99,7 @@ std::unique_ptr<Task> MakeEvalTask(const EvalFlags& flags, const EvalSetup& setu
                  .reference = flags.reference,
                  .seed = flags.sampling.seed,
                  .proposal = ProposalOf(flags.sampling),
-                 .threads = ThreadCount(flags.threads)};
+                 .threads = ThreadCount(flags.model.threads)};
   if (flags.length > 0) task.length = static_cast<int>(flags.length);
   return MakeTask(flags.task, task);
 }
@@ -138,16 +134,16 @@ void RequireText(const Model& model, const TaskRow& task) {
 
 EvalSetup OpenEval(const EvalFlags& flags, const OpenOptions& options) {
   EvalSetup setup{.judge = JudgeOf(flags)};
-  if (flags.model.empty() && setup.judge.empty() && FindTask(flags.task).takes_judge) {
+  if (flags.model.name.empty() && setup.judge.empty() && FindTask(flags.task).takes_judge) {
     BadInput("--reference needs --judge: its samples are what is judged");
   }
-  if (!flags.model.empty()) {
-    const ModelOptions how{
-        .compute = flags.compute, .influence = flags.influence, .device = flags.device, .repack = options.generates};
+  if (!flags.model.name.empty()) {
+    ModelFlags how = flags.model;
+    how.no_repack = how.no_repack || !options.generates;
     // The processes of a sweep end with it, and say nothing.
-    setup.model = options.warns ? OpenInterruptibly(flags.model, how) : OpenModel(flags.model, how);
+    setup.model = options.warns ? OpenInterruptibly(how.name, how.Options()) : OpenModel(how.name, how.Options());
     RequireText(*setup.model, FindTask(flags.task));
-    if (options.warns) PrintWarnings(setup.model->warnings);
+    if (options.warns) WarnOf(how, *setup.model);
     setup.session = EvalSession(flags, *setup.model);
   }
   setup.task = MakeEvalTask(flags, setup);
@@ -175,8 +171,7 @@ Recipe MakeEvalRecipe(const EvalFlags& flags, const Model& model, const std::str
 
 SessionOptions EvalSession(const EvalFlags& flags, const Model& model) {
   SessionOptions session = SessionFor(flags.sampling, model.denoiser->info());
-  // A toy model's passes are too small to be shared out.
-  session.threads = model.is_toy && flags.threads == 0 ? 1 : ThreadCount(flags.threads);
+  session.threads = flags.model.ThreadsFor(model);
   return session;
 }
 
@@ -210,12 +205,14 @@ Configuration EvalConfiguration(const EvalFlags& flags, const EvalSetup& setup, 
                                  {"judge", FileIdentity(setup.judge, true)},
                                  {"length", flags.length == 0 ? "default" : fmt::format("{}", flags.length)}};
   if (!flags.shots.empty()) configuration.emplace_back("shots", FileIdentity(flags.shots, false));
-  if (setup.model) configuration.emplace_back("compute", flags.compute);
+  if (setup.model) configuration.emplace_back("compute", flags.model.compute);
   const Configuration how = setup.model ? EvalSamplingConfiguration(flags, *setup.model, planner, score)
                                         : SamplingConfiguration(flags.sampling, kAlwaysSaid);
   configuration.insert(configuration.end(), how.begin(), how.end());
   if (!setup.model) return configuration;
-  if (!flags.influence.empty()) configuration.emplace_back("influence", FileIdentity(flags.influence, false));
+  const ModelFlags& how_run = flags.model;
+  if (how_run.no_repack) configuration.emplace_back("repack", "false");  // ggml rounds otherwise
+  if (!how_run.influence.empty()) configuration.emplace_back("influence", FileIdentity(how_run.influence, false));
   return configuration;
 }
 

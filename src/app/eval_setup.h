@@ -8,6 +8,7 @@
 #include <string>
 
 #include "app/eval_report.h"
+#include "app/model_flags.h"
 #include "app/options.h"
 #include "eval/run.h"
 #include "punt/model.h"
@@ -17,7 +18,7 @@ namespace punt {
 
 struct EvalFlags {
   std::string task;
-  std::string model;  // empty: none
+  ModelFlags model;  // no name: none
   Sampling sampling;
   std::string data;
   std::string shots;
@@ -25,10 +26,6 @@ struct EvalFlags {
   std::string reference;
   std::int64_t limit = 0;
   std::int64_t length = 0;
-  std::int64_t threads = 0;
-  std::string device = "auto";
-  std::string compute = "auto";
-  std::string influence;
 
   /// Without --planner where planners come as a list.
   void AddTo(CLI::App& command, bool has_planner);

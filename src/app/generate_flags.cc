@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "app/help.h"
 #include "app/request.h"
 #include "app/sampling_flags.h"
 #include "base/check.h"
@@ -23,36 +24,22 @@ CLI::Option* AddText(CLI::App& command, const std::string& name, std::optional<s
 
 void AddContent(GenerateFlags& flags, CLI::App& command) {
   command.add_option("prompt,-p,--prompt", flags.prompt, "Text to continue; - reads it from the standard input");
-  command
-      .add_option("-m,--model", flags.model, "Bundled model, GGUF file, folder or toy:KIND,... (see punt list models)")
-      ->default_str("stories");
   command.add_flag("--chat", flags.chat, "The prompt is a message: put it into the model's template, show the answer");
   AddText(command, "--infill", flags.infill,
           "Text with holes of n tokens, [MASK:n]: ab[MASK:12]cd. A space before a hole is the hole's");
   AddInteger(command, "-n,--length", flags.length, 1, kInt,
              "Positions to generate; default: 128, or all that a small model takes");
+  AddInteger(command, "--samples", flags.samples, 1, kMostSamples, "How many sequences")->default_str("1");
+  AddSeed(command, "--first-sample", flags.first_sample, "Number of the first sequence");
+  AddInteger(command, "--batch", flags.batch, 0, kMostBatch,
+             "Sequences that run together (0: as many as pay); never changes a result")
+      ->default_str("0");
   flags.protein.AddTo(command);
   command.add_option("--from", flags.from,
                      "Repeat runs that --json wrote to this file (- is the standard input), one after another; options "
                      "given beside it replace theirs");
-}
-
-void AddRuns(GenerateFlags& flags, CLI::App& command) {
-  AddSampling(command, flags.sampling);
-  AddInteger(command, "--samples", flags.samples, 1, kMostSamples, "How many sequences")->default_str("1");
-  AddSeed(command, "--first-sample", flags.first_sample, "Number of the first sequence");
-}
-
-void AddMachine(GenerateFlags& flags, CLI::App& command) {
-  command.add_option("--device", flags.device, "Device (see punt list devices)")->capture_default_str();
-  AddCompute(command, flags.compute);
-  AddInfluence(command, flags.influence);
-  AddInteger(command, "--gpu-layers", flags.gpu_layers, -1, kInt, "Layers on a GPU device, from the last (-1: all)");
-  command.add_flag("--no-repack", flags.no_repack, "Use weights as they are mapped: opens at once, computes slower");
-  AddThreads(command, flags.threads);
-  AddInteger(command, "--batch", flags.batch, 0, kMostBatch,
-             "Sequences that run together (0: as many as pay); never changes a result")
-      ->default_str("0");
+  SetGroup(command, "Text", {"--prompt", "--chat", "--infill", "--length", "--samples"});
+  SetGroup(command, "Text", {"--first-sample", "--batch", "--from", "--residues", "--lengths"}, kInFullHelp);
 }
 
 void AddOutput(GenerateFlags& flags, CLI::App& command) {
@@ -61,14 +48,16 @@ void AddOutput(GenerateFlags& flags, CLI::App& command) {
           "This line between samples, instead of one above each that tells its seed and number");
   AddText(command, "--trace", flags.trace, "Write every event to this file (JSON lines)");
   flags.view.AddTo(command);
+  SetGroup(command, "Output", {"--json", "--trace"});
+  SetGroup(command, "Output", {"--separator", "--format"}, kInFullHelp);
 }
 
 }  // namespace
 
 void GenerateFlags::AddTo(CLI::App& command) {
   AddContent(*this, command);
-  AddRuns(*this, command);
-  AddMachine(*this, command);
+  model.AddTo(command)->default_str("stories");
+  AddSampling(command, sampling);
   AddOutput(*this, command);
 }
 
@@ -78,8 +67,8 @@ void RequireConsistent(const GenerateFlags& flags) {
   }
   if (flags.protein.is_fasta() && flags.json) BadInput("--format fasta and --json exclude each other");
   Validate(flags.sampling);
-  ParseCompute(flags.compute);
-  FindDevice(flags.device);
+  ParseCompute(flags.model.compute);
+  FindDevice(flags.model.device);
   CanvasRequest content{.prompt = flags.prompt, .chat = flags.chat, .infill = flags.infill};
   if (flags.length > 0) content.length = flags.length;
   RequireConsistent(content);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "app/model_flags.h"
 #include "app/options.h"
 #include "app/protein_request.h"
 #include "punt/sampling.h"
@@ -19,7 +20,6 @@ struct GenerateFlags {
   std::optional<std::string> infill;
   std::int64_t length = 0;  // 0: as many positions as is usual
   bool chat = false;
-  std::string model;  // empty: DefaultModel()
   // How.
   Sampling sampling;
   ProteinRequest protein;
@@ -27,12 +27,7 @@ struct GenerateFlags {
   std::int64_t samples = 1;
   std::string from;  // empty: no run is repeated
   // With what.
-  std::string compute = "auto";
-  std::string influence;
-  std::string device = "auto";
-  std::int64_t gpu_layers = -1;
-  bool no_repack = false;
-  std::int64_t threads = 0;
+  ModelFlags model;
   std::int64_t batch = 0;
   // What is shown.
   bool json = false;

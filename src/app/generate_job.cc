@@ -55,29 +55,13 @@ void ReadLengths(CanvasRequest& request, GenerateJob& job) {
   request.length = job.lengths->longest();
 }
 
-/// What was asked for and will not happen.
-std::vector<std::string> IgnoredOptions(const GenerateFlags& flags, const Model& model) {
-  std::vector<std::string> warnings;
-  const bool has_gpu = !model.is_toy && ggml_backend_dev_type(FindDevice(flags.device)) == GGML_BACKEND_DEVICE_TYPE_GPU;
-  if (flags.gpu_layers >= 0 && !has_gpu) {
-    warnings.push_back(fmt::format("--gpu-layers {} is ignored: the model runs on the CPU", flags.gpu_layers));
-  }
+Model OpenFor(const GenerateFlags& flags) {
+  Model model = OpenAndWarn(flags.model);
   if (flags.sampling.freeze_mask_ratio && model.architecture != "esm2") {
-    warnings.push_back(fmt::format("--freeze-mask-ratio is ignored: {} has no token dropout",
-                                   model.architecture.empty() ? "a toy model" : model.architecture));
+    const std::string warning = fmt::format("--freeze-mask-ratio is ignored: {} has no token dropout",
+                                            model.architecture.empty() ? "a toy model" : model.architecture);
+    PrintWarnings({&warning, 1});
   }
-  return warnings;
-}
-
-Model OpenAndWarn(const GenerateFlags& flags) {
-  Model model = OpenInterruptibly(flags.model.empty() ? DefaultModel() : flags.model,
-                                  {.compute = flags.compute,
-                                   .influence = flags.influence,
-                                   .device = flags.device,
-                                   .gpu_layers = static_cast<int>(flags.gpu_layers),
-                                   .repack = !flags.no_repack});
-  PrintWarnings(model.warnings);
-  PrintWarnings(IgnoredOptions(flags, model));
   return model;
 }
 
@@ -123,9 +107,8 @@ void MakeJobRecipe(GenerateJob& job) {
 void MakeJobSession(GenerateJob& job) {
   const GenerateFlags& flags = job.flags;
   const DenoiserInfo& info = job.model.denoiser->info();
-  // A toy model's passes are too small to be shared out.
   job.session = SessionFor(flags.sampling, info);
-  job.session.threads = job.model.is_toy && flags.threads == 0 ? 1 : ThreadCount(flags.threads);
+  job.session.threads = flags.model.ThreadsFor(job.model);
   if (flags.protein.wants_residues()) {
     const std::vector<Token> banned = AllButResidues(job.model, job.canvas);
     job.session.banned_tokens.insert(job.session.banned_tokens.end(), banned.begin(), banned.end());
@@ -137,8 +120,8 @@ void MakeJobSession(GenerateJob& job) {
 
 GenerateJob PrepareJob(const GenerateFlags& flags) {
   RequireConsistent(flags);
-  GenerateJob job{.flags = flags, .model = OpenAndWarn(flags)};
-  job.flags.model = job.model.name;
+  GenerateJob job{.flags = flags, .model = OpenFor(flags)};
+  job.flags.model.name = job.model.name;
   MakeJobRecipe(job);
   MakeJobCanvas(job);
   MakeJobSession(job);

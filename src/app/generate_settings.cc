@@ -6,12 +6,10 @@
 #include <functional>
 #include <set>
 
-#include "app/glyphs.h"
 #include "app/sampling_flags.h"
+#include "app/settings_json.h"
 #include "app/tokenizer_input.h"
 #include "base/check.h"
-#include "base/json_text.h"
-#include "base/suggest.h"
 #include "report/data_file.h"
 
 namespace punt {
@@ -19,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-enum class Kind { kText, kWhole, kReal, kFlag, kTexts };
+using Kind = SettingKind;
 
 struct SettingRow {
   std::string key;
@@ -29,21 +27,12 @@ struct SettingRow {
   bool may_not_apply = false;  // null then
 };
 
-constexpr int kMostShown = 40;  // columns of what was found in a file
-
 Json OrNull(bool applies, const Json& value) { return applies ? value : Json(nullptr); }
-
-Kind KindOf(const std::string&) { return Kind::kText; }
-Kind KindOf(double) { return Kind::kReal; }
-Kind KindOf(bool) { return Kind::kFlag; }
-Kind KindOf(std::int64_t) { return Kind::kWhole; }
-Kind KindOf(std::uint64_t) { return Kind::kWhole; }
-Kind KindOf(const std::vector<std::string>&) { return Kind::kTexts; }
 
 SettingRow RowOf(const SamplingField& field) {
   return std::visit(
       [&](auto member) {
-        return SettingRow{std::string(field.key), OptionOf(field), KindOf(Sampling{}.*member),
+        return SettingRow{std::string(field.key), OptionOf(field), KindOf(field),
                           [member](const GenerateFlags& f) { return Json(f.sampling.*member); }};
       },
       field.member);
@@ -51,7 +40,7 @@ SettingRow RowOf(const SamplingField& field) {
 
 std::vector<SettingRow> MakeSettings() {
   std::vector<SettingRow> rows = {
-      {"model", "--model", Kind::kText, [](const GenerateFlags& f) { return Json(f.model); }},
+      {"model", "--model", Kind::kText, [](const GenerateFlags& f) { return Json(f.model.name); }},
       {"prompt", "prompt", Kind::kText, [](const GenerateFlags& f) { return OrNull(!f.infill, f.prompt); }, true},
       {"infill", "--infill", Kind::kText,
        [](const GenerateFlags& f) { return OrNull(f.infill.has_value(), f.infill.value_or("")); }, true},
@@ -62,11 +51,11 @@ std::vector<SettingRow> MakeSettings() {
   for (const SamplingField& field : SamplingFields()) rows.push_back(RowOf(field));
   const std::vector<SettingRow> machine = {
       {"sample", "--first-sample", Kind::kWhole, [](const GenerateFlags& f) { return Json(f.first_sample); }},
-      {"compute", "--compute", Kind::kText, [](const GenerateFlags& f) { return Json(f.compute); }},
-      {"influence", "--influence", Kind::kText, [](const GenerateFlags& f) { return Json(f.influence); }},
-      {"device", "--device", Kind::kText, [](const GenerateFlags& f) { return Json(f.device); }},
-      {"gpu_layers", "--gpu-layers", Kind::kWhole, [](const GenerateFlags& f) { return Json(f.gpu_layers); }},
-      {"no_repack", "--no-repack", Kind::kFlag, [](const GenerateFlags& f) { return Json(f.no_repack); }}};
+      {"compute", "--compute", Kind::kText, [](const GenerateFlags& f) { return Json(f.model.compute); }},
+      {"influence", "--influence", Kind::kText, [](const GenerateFlags& f) { return Json(f.model.influence); }},
+      {"device", "--device", Kind::kText, [](const GenerateFlags& f) { return Json(f.model.device); }},
+      {"gpu_layers", "--gpu-layers", Kind::kWhole, [](const GenerateFlags& f) { return Json(f.model.gpu_layers); }},
+      {"no_repack", "--no-repack", Kind::kFlag, [](const GenerateFlags& f) { return Json(f.model.no_repack); }}};
   rows.insert(rows.end(), machine.begin(), machine.end());
   return rows;
 }
@@ -87,57 +76,17 @@ std::vector<std::string_view> AllKeys() {
   return keys;
 }
 
-/// Of two values of a key, only one could be what was meant.
-Json ParseObject(std::string_view line) {
-  std::set<std::string> seen;
-  const auto note_keys = [&seen](int depth, Json::parse_event_t event, Json& parsed) {
-    if (depth != 1 || event != Json::parse_event_t::key) return true;
-    const auto key = parsed.get<std::string>();
-    if (!seen.insert(key).second) BadInput("'{}' stands there twice", FitToWidth(key, kMostShown));
-    return true;
-  };
-  try {
-    const Json object = Json::parse(line, note_keys);
-    if (!object.is_object()) BadInput("no object");
-    return object;
-  } catch (const Json::parse_error& error) {
-    if (error.byte > line.size()) BadInput("not JSON: the line is cut short; a run is one line");
-    BadInput("not JSON (or not UTF-8) at column {}", error.byte);
-  } catch (const Json::out_of_range&) {
-    BadInput("a number is too large");
-  }
-}
-
-void RequireKind(const SettingRow& row, const Json& value) {
-  if (value.is_null() && row.may_not_apply) return;
-  const auto refuse = [&](std::string_view wanted) {
-    const std::string text = Dump(value);
-    BadInput("{} must be {}, got {}", row.key, wanted, FitToWidth(text, kMostShown));
-  };
-  if (row.kind == Kind::kText && !value.is_string()) refuse("a text");
-  if (row.kind == Kind::kWhole && !value.is_number_integer()) refuse("a whole number");
-  if (row.kind == Kind::kReal && !value.is_number()) refuse("a number");
-  if (row.kind == Kind::kFlag && !value.is_boolean()) refuse("true or false");
-  if (row.kind != Kind::kTexts) return;
-  const auto is_text = [](const Json& entry) { return entry.is_string(); };
-  if (!value.is_array() || !std::all_of(value.begin(), value.end(), is_text)) refuse("a list of texts");
-}
-
 RecordedRun ParseLine(std::string_view line) {
-  const Json object = ParseObject(line);
+  const Json object = ParseSettings(line, "the line is cut short; a run is one line");
   if (!object.contains("version") || !object["version"].is_string()) {
     BadInput("no output of punt generate --json: it has no version");
   }
-  const std::vector<std::string_view> keys = AllKeys();
-  for (const auto& [key, value] : object.items()) {
-    if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
-    BadInput("unknown key '{}'{}", FitToWidth(key, kMostShown), DidYouMean(key, keys));
-  }
+  RequireKnownKeys(object, AllKeys());
   RecordedRun run{.where = "", .version = object["version"].get<std::string>(), .settings = Json::object()};
   for (const SettingRow& row : Settings()) {
     const auto found = object.find(row.key);
     if (found == object.end()) continue;
-    RequireKind(row, *found);
+    if (!found->is_null() || !row.may_not_apply) RequireKind(row.key, row.kind, *found);
     run.settings[std::string(row.key)] = *found;
   }
   return run;
@@ -157,20 +106,6 @@ bool Continues(const RecordedRun& run, const RecordedRun& next) {
   a.erase("sample");
   b.erase("sample");
   return a == b && run.version == next.version;
-}
-
-std::string TextOf(const Json& value) { return value.is_string() ? value.get<std::string>() : Dump(value); }
-
-void Set(CLI::Option& option, const Json& value) {
-  if (!value.is_array()) option.add_result(TextOf(value));
-  for (const Json& entry : value.is_array() ? value : Json::array()) option.add_result(TextOf(entry));
-  if (option.results().empty()) return;
-  try {
-    option.run_callback();
-  } catch (const CLI::ParseError& error) {
-    BadInput("{}", error.what());
-  }
-  option.clear();  // it was not given on the command line
 }
 
 /// Keys whose recorded values would contradict what was given.
@@ -222,7 +157,8 @@ void ApplyRecorded(const RecordedRun& run, CLI::App& command, GenerateFlags& fla
     CLI::Option& option = *command.get_option(row.option);
     if (found == run.settings.end() || found->is_null() || option.count() > 0 || replaced.contains(row.key)) continue;
     if (row.key == "prompt") flags.prompt_is_text = true;
-    WithPlace(run.where, [&] { Set(option, *found); });
+    WithPlace(run.where, [&] { TakeValue(option, *found); });
+    option.clear();  // it was not given on the command line
   }
   if (command.get_option("--samples")->count() == 0) flags.samples = run.samples;
 }

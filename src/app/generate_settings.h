@@ -2,8 +2,7 @@
 // them.
 //
 // One table says which options decide a result and by which key they go. What only decides speed or what is shown
-// (threads, batches, views) is not among them. Values are read by the options themselves, so that a file and a command
-// line are refused for the same reasons.
+// (threads, batches, views) is not among them.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "app/generate_flags.h"
+#include "app/settings_json.h"
 #include "punt/error.h"
 
 namespace punt {
@@ -29,17 +29,6 @@ struct RecordedRun {
   nlohmann::ordered_json settings;  // of the first line
   std::int64_t samples = 1;
 };
-
-/// What `act` returns; an error of bad input that it throws is told behind the place.
-template <typename Act>
-auto WithPlace(const std::string& where, Act act) {
-  try {
-    return act();
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::kBadInput) throw;
-    throw Error(ErrorCode::kBadInput, where + ": " + error.what());
-  }
-}
 
 /// Throws Error naming file and line: not JSON, no object, no output of `punt generate --json`, a key that is unknown
 /// or stands there twice, a value of another type than is written there.

@@ -1,15 +1,28 @@
 #include "app/grid_flags.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string_view>
 
 #include "app/comparison.h"
+#include "app/help.h"
 #include "base/check.h"
 
 namespace punt {
 
 void GridFlags::AddTo(CLI::App& command) {
-  preset_option = command.add_option("--preset", preset, "A list of planners: see below")->capture_default_str();
-  planners_option = command.add_option("--planners", planners, "SPEC;SPEC;... (see punt list planners)");
+  AddPlanners(command);
+  std::vector<std::string_view> names;
+  for (const GridRow& row : PlannerGrids()) names.push_back(row.name);
+  preset_option = command.add_option("--preset", preset, fmt::format("A list of planners: {}", fmt::join(names, ", ")))
+                      ->capture_default_str();
+  SetGroup(command, "Planners", {"--preset"});
+}
+
+void GridFlags::AddPlanners(CLI::App& command) {
+  planners_option = command.add_option("--planners,--planner", planners, "SPEC;SPEC;... (see punt list planners)");
+  SetGroup(command, "Planners", {"--planners"});
 }
 
 std::vector<GridEntry> GridFlags::Chosen(bool one_score) const {

@@ -16,6 +16,8 @@ struct GridFlags {
   CLI::Option* planners_option = nullptr;
 
   void AddTo(CLI::App& command);
+  /// --planners alone, which is also called --planner, as where there is one.
+  void AddPlanners(CLI::App& command);
 
   /// Throws Error. With `one_score` no planner keeps a score of its own: whoever asks for a score means all of them.
   std::vector<GridEntry> Chosen(bool one_score) const;

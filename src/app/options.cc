@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "app/help.h"
 #include "base/check.h"
 #include "base/processors.h"
 
@@ -99,25 +100,13 @@ CLI::Option* AddThreads(CLI::App& command, std::int64_t& value, const std::strin
       ->default_str(fmt::format("{}", value));
 }
 
-CLI::Option* AddCompute(CLI::App& command, std::string& value) {
-  return command
-      .add_option("--compute", value,
-                  "How the CPU multiplies weights: exact, as the file's types say; int8, all rounded to 8 bits; ggml, "
-                  "with ggml's own kernels; auto")
-      ->capture_default_str();
-}
-
-CLI::Option* AddInfluence(CLI::App& command, std::string& value) {
-  return command.add_option("--influence", value,
-                            "Head that predicts influence, for the planner distilled (training/train influence makes "
-                            "it); default: NAME.influence.gguf beside the model");
-}
-
 void ViewFlags::AddTo(CLI::App& command) {
   command.add_option("--view", view, "auto, live, plain or none")->capture_default_str();
   command.add_option("--color", colour, "auto, always or never")->capture_default_str();
   AddInteger(command, "--delay", delay_ms, 0, 60000, "Milliseconds after each frame of a live view")
       ->default_str(fmt::format("{}", delay_ms));
+  SetGroup(command, "Output", {"--view"});
+  SetGroup(command, "Output", {"--color", "--delay"}, kInFullHelp);
 }
 
 ViewOptions ViewFlags::Options(std::FILE* out, ViewKind otherwise) const {

@@ -32,10 +32,6 @@ inline constexpr const char* kWorkerOption = "--worker";
 /// --threads, 0 for all; where more are asked for than can be used, a line on stderr says so. `subject` begins the
 /// help.
 CLI::Option* AddThreads(CLI::App& command, std::int64_t& value, const std::string& subject = "Threads");
-/// --compute; what it takes is checked where a model is opened.
-CLI::Option* AddCompute(CLI::App& command, std::string& value);
-/// --influence; the file is checked where a model is opened.
-CLI::Option* AddInfluence(CLI::App& command, std::string& value);
 
 /// --view, --delay, --color; shared by the commands that show a canvas.
 struct ViewFlags {

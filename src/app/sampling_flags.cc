@@ -4,11 +4,20 @@
 
 #include <algorithm>
 
+#include "app/help.h"
 #include "app/options.h"
+#include "app/settings_json.h"
 #include "base/check.h"
+#include "report/data_file.h"
 
 namespace punt {
 namespace {
+
+constexpr const char* kGroup = "Sampling";
+// What `punt list` explains.
+constexpr std::string_view kListed[] = {"planners", "scores", "caches"};
+// What the short help explains.
+constexpr std::string_view kUsual[] = {"planner", "temperature", "top_p", "window", "cache", "stop_strings", "seed"};
 
 /// One overload for each kind of field.
 class Adder {
@@ -44,7 +53,13 @@ class Adder {
   }
 
  private:
-  std::string Help() const { return std::string(field_.help); }
+  std::string Help() const {
+    std::string help(field_.help);
+    for (std::string_view list : kListed) {
+      if (list.substr(0, list.size() - 1) == field_.key) help += fmt::format(" (see punt list {})", list);
+    }
+    return help;
+  }
 
   CLI::App& command_;
   const SamplingField& field_;
@@ -59,12 +74,44 @@ std::string OptionOf(const SamplingField& field) {
   return name;
 }
 
+namespace {
+
+constexpr const char* kFileOption = "--sampling";
+
+/// The values of a file become those of the options that were not given.
+void TakeFile(CLI::App& command, const std::string& file) {
+  const nlohmann::ordered_json object = ParseSettings(ReadDataFile(file), "it ends too early");
+  std::vector<std::string_view> keys;
+  for (const SamplingField& field : SamplingFields()) {
+    keys.push_back(field.name());
+    if (!field.asked_as.empty()) keys.push_back(field.key);  // as recorded runs have it
+  }
+  RequireKnownKeys(object, keys);
+  for (const SamplingField& field : SamplingFields()) {
+    const auto named = object.find(field.name());
+    const auto value = named != object.end() ? named : object.find(field.key);
+    if (value == object.end()) continue;
+    RequireKind(field.name(), KindOf(field), *value);
+    CLI::Option* option = command.get_option_no_throw(OptionOf(field));
+    if (option == nullptr) BadInput("punt {} takes no {}", command.get_name(), OptionOf(field));
+    if (option->count() == 0) TakeValue(*option, *value);
+  }
+}
+
+}  // namespace
+
 void AddSampling(CLI::App& command, Sampling& sampling, std::span<const std::string_view> without) {
   for (const SamplingField& field : SamplingFields()) {
     if (std::find(without.begin(), without.end(), field.key) != without.end()) continue;
     const Adder adder(command, field);
-    std::visit([&](auto member) { adder.Add(sampling.*member)->group("Sampling"); }, field.member);
+    const bool is_usual = std::find(std::begin(kUsual), std::end(kUsual), field.key) != std::end(kUsual);
+    const HelpPlace place = is_usual ? HelpPlace::kInEveryHelp : kInFullHelp;
+    std::visit([&](auto member) { SetGroup(*adder.Add(sampling.*member), kGroup, place); }, field.member);
   }
+  CLI::Option* file = command.add_option_function<std::string>(
+      kFileOption, [&command](const std::string& name) { WithPlace(name, [&] { TakeFile(command, name); }); },
+      "JSON object of these options, by their names with _ for -; those that are given replace its values");
+  SetGroup(*file->type_name("FILE"), kGroup, kInFullHelp);
 }
 
 }  // namespace punt

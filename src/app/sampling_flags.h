@@ -13,10 +13,11 @@ namespace punt {
 /// "--top-p" of "top_p".
 std::string OptionOf(const SamplingField& field);
 
-/// Adds an option for every field but those in `without`, stored in `sampling`, whose present content is the default.
+/// Adds an option for every field but those in `without`, stored in `sampling`, whose present content is the default;
+/// and --sampling, a file of them, which is as if they had been typed.
 void AddSampling(CLI::App& command, Sampling& sampling, std::span<const std::string_view> without = {});
 
-/// Commands that measure many planners are given them as a list.
+/// Commands that measure many planners are given them as a list (see grid_flags.h).
 inline constexpr std::string_view kWithoutPlanner[] = {"planner"};
 
 }  // namespace punt

@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "app/eval_report.h"
+#include "app/help.h"
 #include "app/judge_client.h"
 #include "app/score_files.h"
 #include "app/sweep_progress.h"
@@ -145,13 +146,15 @@ void Report(const MtBenchCommand& command, const std::vector<JudgeRequest>& requ
 }  // namespace
 
 void AddMtBenchOptions(CLI::App& command, MtBenchCommand& flags) {
-  constexpr const char* kGroup = "mt-bench";
-  command.add_option("--references", flags.references, "Reference answers")->group(kGroup);
-  command.add_option("--judge-prompts", flags.prompts, "What a judge is asked: judge_prompts.jsonl")->group(kGroup);
-  command.add_option("--judgments", flags.judgments, "What a judge has said")->group(kGroup);
-  command.add_option("--write-requests", flags.requests, "Write what to ask it, for a batch elsewhere")->group(kGroup);
-  command.add_option("--judge-url", flags.judge_url, "Ask it here (.../v1); adds to --judgments")->group(kGroup);
-  command.add_option("--judge-model", flags.judge, "The judge's name")->capture_default_str()->group(kGroup);
+  command.add_option("--references", flags.references, "Reference answers");
+  command.add_option("--judge-prompts", flags.prompts, "What a judge is asked: judge_prompts.jsonl");
+  command.add_option("--judgments", flags.judgments, "What a judge has said");
+  command.add_option("--write-requests", flags.requests, "Write what to ask it, for a batch elsewhere");
+  command.add_option("--judge-url", flags.judge_url, "Ask it here (.../v1); adds to --judgments");
+  command.add_option("--judge-model", flags.judge, "The judge's name")->capture_default_str();
+  SetGroup(command, "MT-Bench",
+           {"--references", "--judge-prompts", "--judgments", "--write-requests", "--judge-url", "--judge-model"},
+           kInFullHelp);
 }
 
 std::string GivenMtBenchFlag(const MtBenchCommand& flags) {

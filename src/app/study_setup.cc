@@ -10,7 +10,8 @@
 #include "app/comparison.h"
 #include "app/eval_setup.h"
 #include "app/event_list.h"
-#include "app/interruptible.h"
+#include "app/help.h"
+#include "app/misfit_list.h"
 #include "app/request.h"
 #include "app/sampling_flags.h"
 #include "app/sudoku_request.h"
@@ -106,6 +107,16 @@ std::vector<StudyPrompt> OpenPrompts(const StudyFlags& flags, const Model& model
   return prompts;
 }
 
+/// Throws Error naming the planners that the model cannot run on a prompt.
+void RequireFit(const StudyFlags& flags, const StudySetup& setup) {
+  MisfitList misfits;
+  for (const GridEntry& entry : setup.grid) {
+    const Recipe recipe = MakeRecipe(SamplingOf(flags, entry), setup.model.denoiser->info());
+    for (const StudyPrompt& prompt : setup.prompts) misfits.Look(entry.planner, recipe, prompt.canvas, setup.model);
+  }
+  misfits.RequireNone();
+}
+
 Configuration ConfigurationOf(const StudyFlags& flags, const StudySetup& setup, std::string_view analysis) {
   std::string canvases;
   for (const StudyPrompt& prompt : setup.prompts) {
@@ -120,8 +131,9 @@ Configuration ConfigurationOf(const StudyFlags& flags, const StudySetup& setup, 
   Configuration configuration = {{"analysis", std::string(analysis)},
                                  {"model", FileIdentity(setup.model.name, true)},
                                  {"prompts", fmt::format("{} ({:016x})", setup.prompts.size(), HashText(canvases))},
-                                 {"compute", flags.compute},
-                                 {"influence", flags.influence.empty() ? "" : FileIdentity(flags.influence, false)}};
+                                 {"compute", flags.model.compute},
+                                 {"influence", FileIdentity(flags.model.influence, false)}};
+  if (flags.model.no_repack) configuration.emplace_back("repack", "false");  // ggml rounds otherwise
   const Configuration how = SamplingConfiguration(sampling, kAlwaysSaid);
   configuration.insert(configuration.end(), how.begin(), how.end());
   return configuration;
@@ -131,43 +143,38 @@ Configuration ConfigurationOf(const StudyFlags& flags, const StudySetup& setup, 
 
 void StudyFlags::AddTo(CLI::App& command) {
   constexpr std::int64_t kInt = std::numeric_limits<int>::max();
-  command.add_option("-m,--model", model, "Bundled model, GGUF file, folder or toy:KIND,... (see punt list models)")
-      ->default_str("stories");
   grid.AddTo(command);
-  AddSampling(command, sampling, kWithoutPlanner);
-  length_option = AddInteger(command, "--length", length, 1, kInt,
+  prompt_option = command.add_option("-p,--prompt", prompt, "Text to continue; default: none");
+  command.add_option("--prompts", prompts, "File of prompts: a line each, or JSON lines with kind and prompt");
+  command.add_flag("--chat", chat, "Prompts are messages: put them into the model's template");
+  length_option = AddInteger(command, "-n,--length", length, 1, kInt,
                              "Positions to generate; default: 128, or all that a small model takes");
   AddInteger(command, "--samples", samples, 1, kMostSamples,
              fmt::format("Sequences per planner, over the prompts in turn; default: one per prompt, at least {}",
                          kUsualSamples));
-  prompt_option = command.add_option("--prompt", prompt, "Text to continue; default: none");
-  command.add_option("--prompts", prompts, "File of prompts: a line each, or JSON lines with kind and prompt");
-  command.add_flag("--chat", chat, "Prompts are messages: put them into the model's template");
-  AddThreads(command, threads);
-  AddCompute(command, compute);
-  AddInfluence(command, influence);
-  command.add_option("--device", device, "Device (see punt list devices)")->capture_default_str();
-  command.add_option("--out", out, "Folder of records, tables and pictures")->required();
   command.add_flag("--quick", quick,
                    fmt::format("{} sequences of {} positions, two settings per planner, unless told otherwise",
                                kQuickSamples, kQuickLength));
+  SetGroup(command, "Text", {"--prompt", "--prompts", "--chat", "--length", "--samples", "--quick"});
+  model.AddTo(command)->default_str("stories");
+  AddSampling(command, sampling, kWithoutPlanner);
+  command.add_option("--out", out, "Folder of records, tables and pictures")->required();
   command.add_flag("--json", json, "Print the summary as JSON");
+  SetGroup(command, "Output", {"--out", "--json"});
 }
 
 StudySetup OpenStudy(const StudyFlags& flags, std::string_view analysis) {
   StudySetup setup;
-  setup.model = OpenInterruptibly(flags.model.empty() ? DefaultModel() : flags.model,
-                                  {.compute = flags.compute, .influence = flags.influence, .device = flags.device});
-  PrintWarnings(setup.model.warnings);
+  setup.model = OpenAndWarn(flags.model);
   const DenoiserInfo& info = setup.model.denoiser->info();
   setup.grid = OpenGrid(flags, info);
   setup.prompts = OpenPrompts(flags, setup.model);
+  RequireFit(flags, setup);
   setup.samples = flags.samples > 0 ? static_cast<std::size_t>(flags.samples)
                   : flags.quick     ? kQuickSamples
                                     : std::max(kUsualSamples, setup.prompts.size());
-  // A toy model's passes are too small to be shared out.
   setup.session = SessionFor(flags.sampling, info);
-  setup.session.threads = setup.model.is_toy && flags.threads == 0 ? 1 : ThreadCount(flags.threads);
+  setup.session.threads = flags.model.ThreadsFor(setup.model);
   setup.configuration = ConfigurationOf(flags, setup, analysis);
   setup.how = fmt::format("temperature {}, top-p {}, seed {}, {} positions", flags.sampling.temperature,
                           flags.sampling.top_p, flags.sampling.seed, setup.prompts.front().canvas.masked_count());

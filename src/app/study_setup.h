@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "app/grid_flags.h"
+#include "app/model_flags.h"
 #include "app/options.h"
 #include "eval/prompt_list.h"
 #include "punt/canvas.h"
@@ -24,7 +25,7 @@
 namespace punt {
 
 struct StudyFlags {
-  std::string model;  // empty: DefaultModel()
+  ModelFlags model;
   GridFlags grid;
   std::string usual_planners;  // when nobody names any; empty: the preset
   Sampling sampling;           // its planner is not looked at
@@ -33,10 +34,6 @@ struct StudyFlags {
   std::string prompt;
   std::string prompts;
   bool chat = false;
-  std::int64_t threads = 0;
-  std::string device = "auto";
-  std::string compute = "auto";
-  std::string influence;
   std::string out;
   bool json = false;
   bool quick = false;

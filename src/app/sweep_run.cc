@@ -6,11 +6,11 @@
 #include <filesystem>
 
 #include "app/eval_report.h"
+#include "app/misfit_list.h"
 #include "app/sweep_workers.h"
 #include "app/terminal.h"
 #include "base/check.h"
 #include "eval/law_reference.h"
-#include "generate/misfit.h"
 #include "tasks/tasks.h"
 
 namespace punt {
@@ -33,12 +33,17 @@ void AllowOpenFiles(std::size_t count) {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/// Throws Error naming a planner that the model cannot run.
-void RequireFit(const EvalFlags& flags, const EvalSetup& setup, const GridEntry& entry) {
+/// Throws Error naming the planners that the model cannot run.
+void RequireFit(const SweepPlan& plan, const EvalSetup& setup) {
   const DenoiserInfo& info = setup.model->denoiser->info();
   const Canvas canvas(setup.task->Item(0).canvas, info.mask_token, info.vocab_size);
-  const auto misfit = FindMisfit(MakeEvalRecipe(flags, *setup.model, entry.planner, entry.score), canvas, info);
-  if (misfit) BadInput("planner {}: {}", entry.planner, misfit->message);
+  MisfitList misfits;
+  for (const SweepPoint& point : plan.points) {
+    const EvalFlags flags = plan.FlagsOf(point);
+    const Recipe recipe = MakeEvalRecipe(flags, *setup.model, point.entry.planner, point.entry.score);
+    misfits.Look(point.entry.planner, recipe, canvas, *setup.model);
+  }
+  misfits.RequireNone();
 }
 
 }  // namespace
@@ -78,9 +83,9 @@ SweepRecords::SweepRecords(const SweepPlan& plan, const EvalSetup& setup) : plan
   if (!plan.out.empty()) AllowOpenFiles(plan.points.size());
   std::vector<std::string> ids;
   for (std::size_t i = 0; i < setup.count; ++i) ids.push_back(setup.task->Item(i).id);
+  RequireFit(plan, setup);
   for (const SweepPoint& point : plan.points) {
     const EvalFlags flags = plan.FlagsOf(point);
-    RequireFit(flags, setup, point.entry);
     PointRecords& records = points_.emplace_back();
     records.configuration = EvalConfiguration(flags, setup, point.entry.planner, point.entry.score);
     if (!flags.reference.empty()) CheckLawReference(flags.reference, records.configuration);

@@ -57,7 +57,7 @@ class Foreman {
   /// Threads are shared out: --threads is what the sweep as a whole may use.
   static std::vector<std::string> WorkerArguments(const SweepPlan& plan) {
     std::vector<std::string> arguments = OwnArguments();
-    const int threads = std::max(1, ThreadCount(plan.eval.threads) / plan.processes);
+    const int threads = std::max(1, ThreadCount(plan.eval.model.threads) / plan.processes);
     arguments.push_back(fmt::format("{}={}", kWorkerOption, threads));
     return arguments;
   }

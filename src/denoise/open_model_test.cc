@@ -139,7 +139,7 @@ TEST_F(BundledTest, OnlyThoseThatFillMasksAreOffered) {
 
 TEST_F(BundledTest, AnAutoregressiveFileIsNamedAsSuch) {
   const std::string refusal = Refusal("stories15m");
-  EXPECT_NE(refusal.find("it is autoregressive (llama) and fills no masks; it serves as --judge"), std::string::npos)
+  EXPECT_NE(refusal.find("it is autoregressive (llama) and fills no masks; it serves as a judge"), std::string::npos)
       << refusal;
 }
 

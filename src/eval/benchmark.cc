@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/check.h"
+#include "base/setting_error.h"
 #include "eval/answer_marks.h"
 #include "eval/continuation.h"
 #include "eval/score.h"
@@ -63,7 +64,7 @@ class BenchmarkTask : public Task {
         scorer_row_(*row.scorer),
         chat_(params.Boolean("chat")),
         shot_count_(static_cast<std::size_t>(params.Integer("shots"))) {
-    if (setup.data.empty()) BadInput("--data is missing: {}", scorer_row_.data_help);
+    if (setup.data.empty()) BadSetting("data", "the data is missing: {}", scorer_row_.data_help);
     scorer_ = MakeScorer(scorer_row_, setup.data);
     for (std::size_t i = 0; i < scorer_->items().size(); ++i) {
       const std::int64_t number = NumberOf(scorer_->items()[i].id);
@@ -74,7 +75,7 @@ class BenchmarkTask : public Task {
     }
     if (setup_.shots.empty() && row.shot_question.empty()) setup_.shots = setup.data;
     if (shot_count_ > 0 && setup_.shots.empty()) {
-      BadInput("--shots is missing: worked examples in the format of the data; or give the task shots=0");
+      BadSetting("shots", "worked examples are missing, in the format of the data; or give the task shots=0");
     }
     if (shot_count_ > 0) shots_ = ReadShots(row, setup_.shots);
     if (shots_.size() < shot_count_) {
@@ -148,7 +149,7 @@ ParamRow ShotsParam(std::string_view default_count) {
   return {.key = "shots",
           .kind = ParamKind::kInteger,
           .default_value = default_count,
-          .help = "worked examples in the prompt, from --shots",
+          .help = "worked examples in the prompt",
           .min = 0,
           .max = 64};
 }

@@ -14,8 +14,9 @@ namespace punt {
 /// The texts of an earlier run: items.jsonl of its folder. Throws Error naming the file, and with fewer than two texts.
 std::vector<PromptedText> ReadLawReference(const std::string& folder);
 
-/// Throws Error naming what differs if the run in `folder` had another task, model or way of drawing tokens than
-/// `here`: its texts would have another law whatever the planner. Its seed must differ, or some texts are the same.
+/// Throws Error naming what differs if the law of a run `here` cannot be compared with that in `folder`: another task,
+/// model or way of drawing tokens, a planner there that commits several tokens at a time (its law is not the model's),
+/// or the same seed (some texts would be the same).
 void CheckLawReference(const std::string& folder, const Configuration& here);
 
 /// Adds self_overlap if there are at least two texts, and law_distance and law_p if the reference has two as well.

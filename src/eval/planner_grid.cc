@@ -53,7 +53,7 @@ GridSampling PaperTextSampling() {
       .open = {"PUNT's epsilon: the paper gives 0.01 and 0.32 with dots between; here every value is twice the last",
                "when end-of-sequence tokens come last: \"when early termination is undesirable\"; here always",
                "the unit of the entropy bound: here nats; and what it adds up: here untempered entropies",
-               "seeds and repetitions: here --seed or --seeds",
+               "seeds and repetitions: here what is asked for",
                "which worked examples, and whether prompts go through the chat template",
                "MATH is among the paper's datasets, but has neither settings nor results there"}};
 }
@@ -78,9 +78,9 @@ GridSampling PaperProteinSampling() {
           .top_p = 0.9,
           .eos = "forbid",
           .tasks = {{.name = "membrane", .items = 50}},
-          .open = {"lengths: \"up to 1024 amino acids\"; here those of the task, or --length",
+          .open = {"lengths: \"up to 1024 amino acids\"; here those of the task, unless one is asked for",
                    "the nucleus: 0.9 is said of \"all methods\" in the section on text; taken over",
-                   "the confidence score: none is named for proteins; here the model's own, or --score",
+                   "the confidence score: none is named for proteins; here the model's own, unless one is asked for",
                    "the quality of the paper is ESMFold's pLDDT, which is not computed here",
                    "the unit of the entropy bound: here nats"}};
 }

@@ -1,8 +1,9 @@
 #include "eval/scorer.h"
 
-#include <fmt/format.h>
+#include <string_view>
 
 #include "base/check.h"
+#include "base/setting_error.h"
 #include "eval/answer_marks.h"
 #include "report/data_file.h"
 
@@ -15,8 +16,8 @@ std::unique_ptr<Scorer> MakeScorer(const ScorerRow& row, const std::string& data
     if (scorer->items().empty()) BadInput("there are no items");
     return scorer;
   } catch (const Error& error) {
-    const std::string message = error.what();  // some name the file already
-    BadInput("{}", message.starts_with(data_path) ? message : fmt::format("{}: {}", data_path, message));
+    if (std::string_view(error.what()).starts_with(data_path)) throw;
+    ThrowBehind(data_path, error);
   }
 }
 

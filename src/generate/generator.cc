@@ -129,7 +129,7 @@ Recipe MakeRecipe(std::string_view planner, std::string_view score, const Propos
 GenerateResult Generate(DenoiserSession& session, Canvas canvas, const Recipe& recipe, const Company& company) {
   const auto start = std::chrono::steady_clock::now();
   const DenoiserInfo& info = session.info();
-  if (const auto misfit = FindMisfit(recipe, canvas, info)) throw Error(ErrorCode::kBadInput, misfit->message);
+  if (const auto misfit = FindMisfit(recipe, canvas, info)) ThrowMisfit(*misfit);
   if (company.observer != nullptr) company.observer->On(Header(canvas, recipe, company));
 
   Meter meter(session, recipe.max_nfe, company.cancel);

@@ -2,25 +2,22 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "base/check.h"
+#include "base/setting_error.h"
 
 namespace punt {
 
-std::optional<std::string> FindMissing(const Planner& planner, const DenoiserInfo& info) {
+std::optional<Misfit> FindMissing(const Planner& planner, const DenoiserInfo& info) {
   const PlannerNeeds needs = planner.needs();
   if (!needs.attention.empty() && !info.has_attention_maps) {
-    return fmt::format("the planner needs attention maps, which {} does not give", info.name);
+    return Misfit{"planner", fmt::format("the planner needs attention maps, which {} does not give", info.name)};
   }
   if (needs.shadow_rows && !info.has_shadow_rows) {
-    return fmt::format("the planner needs shadow rows, which {} does not have", info.name);
+    return Misfit{"planner", fmt::format("the planner needs shadow rows, which {} does not have", info.name)};
   }
   if (needs.influence && !info.has_influence) {
-    return fmt::format(
-        "the planner needs an influence head, and {0} has none: training/train influence --model {0} "
-        "--out DIR makes one, --influence FILE gives it",
-        info.name);
+    return Misfit{"planner", fmt::format("the planner needs an influence head, and {} has none", info.name),
+                  "influence"};
   }
   return std::nullopt;
 }
@@ -39,8 +36,12 @@ std::optional<Misfit> FindMisfit(const Recipe& recipe, const Canvas& canvas, con
     return Misfit{"window", fmt::format("the window of {} is larger than the {} positions to generate", recipe.window,
                                         to_generate)};
   }
-  if (auto missing = FindMissing(*recipe.planner, info)) return Misfit{"planner", std::move(*missing)};
-  return std::nullopt;
+  return FindMissing(*recipe.planner, info);
+}
+
+void ThrowMisfit(const Misfit& misfit, const std::string& place) {
+  if (misfit.remedy.empty()) throw Error(ErrorCode::kBadInput, place + misfit.message);
+  throw SettingError(ErrorCode::kBadInput, misfit.remedy, place + misfit.message);
 }
 
 }  // namespace punt

@@ -16,8 +16,8 @@ constexpr double kInt = std::numeric_limits<int>::max();
 constexpr double kBig = 0x1p63;
 
 constexpr SamplingField kFields[] = {
-    {"planner", "name or name:key=value,... (see punt list planners)", &Sampling::planner},
-    {"score", "Confidence score (see punt list scores); default: the model's own", &Sampling::score},
+    {"planner", "name or name:key=value,...", &Sampling::planner},
+    {"score", "Confidence score; default: the model's own", &Sampling::score},
     {"temperature", "0: the most likely token; 1: the model's own law", &Sampling::temperature, ApiPlace::kTop, 0, 1e6,
      10},
     {"top_p", "Nucleus: keep the most likely tokens up to this share", &Sampling::top_p, ApiPlace::kTop, 0, 1, 0, true},
@@ -29,9 +29,7 @@ constexpr SamplingField kFields[] = {
     {"eos", "End-of-sequence tokens: none, deprioritise, forbid or anneal", &Sampling::eos},
     {"window", "Fill blocks of so many positions left to right (0: one)", &Sampling::window, ApiPlace::kDiffusion, 0,
      kInt},
-    {"cache",
-     "What passes take over from earlier ones, an approximation: none, step, settled, prefix or dual (see punt list "
-     "caches)",
+    {"cache", "What passes take over from earlier ones, an approximation: none, step, settled, prefix or dual",
      &Sampling::cache},
     {"guidance", "Classifier-free guidance: twice the passes (0: none)", &Sampling::guidance, ApiPlace::kNone, 0, 1e6},
     {"freeze_mask_ratio", "Test passes keep their base's mask ratio (ESM-2's token dropout)",

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/setting_error.h"
 #include "model/architecture.h"
 
 namespace punt {
@@ -36,7 +37,7 @@ const ArchitectureRow& FindArchitecture(std::string_view name, std::string_view 
     names.push_back(row.name);
   }
   if (IsAutoregressive(name)) {
-    BadInput("{}: it is autoregressive ({}) and fills no masks; it serves as --judge", origin, name);
+    BadSetting("judge", "{}: it is autoregressive ({}) and fills no masks; it serves as a judge", origin, name);
   }
   BadInput("{}: unknown architecture '{}'; known: {}", origin, name, fmt::join(names, ", "));
 }

@@ -1,11 +1,14 @@
 #include "model/network_runner.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 
 #include "base/check.h"
 #include "base/even_shares.h"
+#include "base/setting_error.h"
 #include "model/devices.h"
 #include "model/sequence_inputs.h"
 #include "weights/ggml_log.h"
@@ -147,9 +150,9 @@ bool NetworkRunner::IsFinite(std::span<const float> logits) {
 }
 
 void NetworkRunner::ThrowNotFinite() const {
-  throw Error(ErrorCode::kFailed, fmt::format("{}: the forward pass gave numbers that are not finite; weights may be "
-                                              "damaged (punt inspect --check looks for it)",
-                                              network_.metadata().origin()));
+  throw SettingError(ErrorCode::kFailed, "check",
+                     fmt::format("{}: the forward pass gave numbers that are not finite; weights may be damaged",
+                                 network_.metadata().origin()));
 }
 
 std::shared_ptr<const KeyValues> NetworkRunner::NewKeyValues(std::int64_t tokens) {

@@ -16,7 +16,7 @@
 // no attention, no shadows, no history. The exact comparison is the paper's for rules of fixed size; it is used for
 // thresholds too, where the authors compare more loosely and are no longer lossless.
 //
-// Lossless. With greedy proposals the text is the rule's, token by token. With sampled ones, what is drawn at D_k is
+// Lossless. At temperature 0 the text is the rule's, token by token. Above it, what is drawn at D_k is
 // drawn with the numbers of the step that would follow it, so what is verified is what that step will draw: the law is
 // the rule's for orders that do not look at the values drawn (margin, neg-entropy), although the text is another. With
 // token-prob it is not: there the rule draws anew at every step and picks what came out well. Nor is it under a cache,

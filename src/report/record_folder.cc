@@ -11,6 +11,7 @@
 #include "base/atomic_file.h"
 #include "base/check.h"
 #include "base/json_text.h"
+#include "base/setting_error.h"
 #include "report/data_file.h"
 
 namespace punt {
@@ -79,11 +80,11 @@ RecordFolder::RecordFolder(fs::path folder, const Configuration& configuration, 
       const Configuration here = ParseConfiguration(ConfigurationText(configuration), config);
       const std::string differences = Differences(ReadConfiguration(folder_), here);
       if (!differences.empty()) {
-        BadInput("'{}' holds another {}: {}; give another --out", folder_.string(), what_, differences);
+        BadSetting("out", "'{}' holds another {}: {}; give another folder", folder_.string(), what_, differences);
       }
       TakeOver(take);
     } else if (fs::exists(folder_ / "items.jsonl")) {
-      BadInput("'{}' holds items.jsonl without config.json; give another --out", folder_.string());
+      BadSetting("out", "'{}' holds items.jsonl without config.json; give another folder", folder_.string());
     } else {
       WriteFileAtomically(config, ConfigurationText(configuration));
     }

@@ -120,9 +120,9 @@ TEST_F(BenchmarkTest, SaysWhatIsMissing) {
   testing::WriteAll(temp_ / "shots", "{\"question\": \"a\"}\n");
   EXPECT_NE(error_of("gsm8k:shots=1").find("shots: line 1: "), std::string::npos);
   setup_.shots = "";
-  EXPECT_NE(error_of("gsm8k").find("--shots is missing"), std::string::npos);
+  EXPECT_NE(error_of("gsm8k").find("worked examples are missing"), std::string::npos);
   setup_.data = "";
-  EXPECT_NE(error_of("gsm8k:shots=0").find("--data is missing"), std::string::npos);
+  EXPECT_NE(error_of("gsm8k:shots=0").find("the data is missing"), std::string::npos);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "base/check.h"
+#include "base/setting_error.h"
 #include "base/suggest.h"
 #include "tasks/mt_bench/mt_bench.h"
 #include "tasks/task_rows.h"
@@ -31,9 +32,9 @@ const TaskRow& FindTask(std::string_view text) {
     if (row.name == spec.name) return row;
     names.push_back(row.name);
   }
-  if (spec.name == kMtBench) BadInput("{} is for punt eval alone, and punt score judges its answers", kMtBench);
+  if (spec.name == kMtBench) BadSetting(kMtBench, "{} runs in no sweep: another model judges its answers", kMtBench);
   names.push_back(kMtBench);
-  BadInput("unknown task '{}'{}; valid tasks: {} (by punt eval alone)", spec.name, DidYouMean(spec.name, names),
+  BadInput("unknown task '{}'{}; valid tasks: {} (in no sweep)", spec.name, DidYouMean(spec.name, names),
            fmt::join(names, ", "));
 }
 

@@ -25,6 +25,6 @@ const ParamRow kParams[] = {ShotsParam("3"), ChatParam("false")};
 
 const TaskRow kMbppRow =
     BenchmarkTaskRow<kBenchmark>("mbpp", "write Python programs, judged by three asserts each",
-                                 "mbpp.jsonl of google-research; --shots: another file with worked examples", kParams);
+                                 "mbpp.jsonl of google-research; shots: another file with worked examples", kParams);
 
 }  // namespace punt

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/setting_error.h"
 #include "report/data_file.h"
 
 namespace punt {
@@ -90,7 +91,7 @@ PythonRunner::PythonRunner(const Options& options) : options_(options) {
   if (!options.sandboxed) return;
   const std::string trouble = SandboxTrouble();
   if (!trouble.empty()) {
-    BadInput("programs of unknown origin run in a sandbox, and {}; --unsandboxed runs them without one", trouble);
+    BadSetting("unsandboxed", "programs of unknown origin run in a sandbox, and {}", trouble);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/setting_error.h"
 #include "eval/judges/masked_likelihood.h"
 #include "eval/judges/perplexity.h"
 #include "eval/stream.h"
@@ -54,7 +55,7 @@ class InfillTask : public Task {
         longest_(static_cast<std::size_t>(params.Integer("longest"))),
         seed_(setup.seed),
         session_(model_.denoiser->NewSession({.threads = setup.threads})) {
-    if (setup.data.empty()) BadInput("task infill needs --data: {}", kInfillRow.data_help);
+    if (setup.data.empty()) BadSetting("data", "the data is missing: {}", kInfillRow.data_help);
     const std::string text = ReadDataFile(setup.data);
     try {
       for (const InfillText& entry : ParseInfillTexts(text)) AddText(entry);
@@ -134,7 +135,7 @@ class InfillTask : public Task {
   std::vector<std::string> Notes() const override {
     std::vector<std::string> notes;
     if (unfit_ > 0) notes.push_back(fmt::format("{} texts are too short or too long and were left out", unfit_));
-    if (judge_ == nullptr) notes.push_back("without --judge there is no perplexity");
+    if (judge_ == nullptr) notes.push_back("without a judge there is no perplexity");
     return notes;
   }
 
@@ -236,7 +237,7 @@ class InfillTask : public Task {
 const ParamRow kParams[] = {{.key = "span",
                              .kind = ParamKind::kInteger,
                              .default_value = "8",
-                             .help = "tokens to guess, where the data does not say; --length sets it too",
+                             .help = "tokens to guess, where the data does not say; a length asked for replaces it",
                              .min = 1,
                              .max = 100000},
                             {.key = "holes",

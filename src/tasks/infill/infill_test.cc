@@ -91,7 +91,7 @@ TEST(Infill, AnAuthorWhoIsRight) {
   EXPECT_EQ(run.summary.accuracy->value, 1);
   EXPECT_EQ(ValueOf(run.summary, "token_accuracy"), 1);
   EXPECT_EQ(run.summary.notes, (std::vector<std::string>{"1 texts are too short or too long and were left out",
-                                                         "without --judge there is no perplexity"}));
+                                                         "without a judge there is no perplexity"}));
   std::set<std::string> middles;
   for (const EvalRecord& record : run.records) {
     middles.insert(record.response);

@@ -23,6 +23,6 @@ const ParamRow kParams[] = {ShotsParam("4"), ChatParam("false")};
 
 const TaskRow kGsm8kRow =
     BenchmarkTaskRow<kBenchmark>("gsm8k", "grade school mathematics, four worked examples",
-                                 "test.jsonl of openai/grade-school-math; --shots: its train.jsonl", kParams);
+                                 "test.jsonl of openai/grade-school-math; shots: its train.jsonl", kParams);
 
 }  // namespace punt

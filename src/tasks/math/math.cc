@@ -11,6 +11,6 @@ const ParamRow kParams[] = {ShotsParam("4"), ChatParam("false")};
 
 const TaskRow kMathRow = BenchmarkTaskRow<kMathBenchmark>(
     "math", "competition mathematics, four worked examples",
-    "test files of hendrycks/math; --shots: JSON lines with problem and solution, the first ones are used", kParams);
+    "test files of hendrycks/math; shots: JSON lines with problem and solution, the first ones are used", kParams);
 
 }  // namespace punt

@@ -11,7 +11,7 @@ const ParamRow kParams[] = {ShotsParam("4"), ChatParam("false")};
 
 const TaskRow kMath500Row =
     BenchmarkTaskRow<kMathBenchmark>("math500", "500 problems of competition mathematics, four worked examples",
-                                     "MATH-500 as JSON lines with problem, solution and answer; --shots: JSON lines "
+                                     "MATH-500 as JSON lines with problem, solution and answer; shots: JSON lines "
                                      "with problem and solution, the first ones are used",
                                      kParams);
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/setting_error.h"
 #include "eval/continuation.h"
 #include "tasks/questions/parallelbench_items.h"
 #include "tasks/questions/parallelbench_metrics.h"
@@ -41,7 +42,7 @@ class ParallelBenchTask : public Task {
  public:
   ParallelBenchTask(const Params& params, const TaskSetup& setup)
       : setup_(setup), is_original_(params.Choice("prompts") == "original") {
-    if (setup.data.empty()) BadInput("--data is missing: {}", kParallelbenchRow.data_help);
+    if (setup.data.empty()) BadSetting("data", "the data is missing: {}", kParallelbenchRow.data_help);
     if (setup.length && !is_original_) BadInput("prompts=own takes no length: the answer has one");
     std::vector<std::vector<ParallelBenchItem>> lists;
     for (const QuestionKind& kind : ChosenKinds(ParallelBenchKinds(), params.Choice("kind"))) {

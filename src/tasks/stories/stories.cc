@@ -114,7 +114,7 @@ class StoriesTask : public Task {
 
   std::vector<std::string> Notes() const override {
     if (judge_ != nullptr) return {};
-    return {"without --judge there is no perplexity"};
+    return {"without a judge there is no perplexity"};
   }
 
  private:
@@ -129,8 +129,7 @@ class StoriesTask : public Task {
 const TaskRow kStoriesRow = {
     .name = "stories",
     .summary = "write stories; a judge tells their perplexity",
-    .data_help =
-        "none: unconditional; or a text file with an opening per line. --judge: a GGUF file that libllama runs",
+    .data_help = "none: unconditional; or a text file with an opening per line. judge: a GGUF file that libllama runs",
     .params = {},
     .takes_data = true,
     .takes_judge = true,

@@ -57,7 +57,7 @@ TEST(Stories, CountsWhatAnAuthorWrites) {
   EXPECT_DOUBLE_EQ(ValueOf(summary, "length_mean"), 9);
   EXPECT_EQ(ValueOf(summary, "judge_perplexity"), -1);
   ASSERT_EQ(summary.notes.size(), 1u);
-  EXPECT_EQ(summary.notes[0], "without --judge there is no perplexity");
+  EXPECT_EQ(summary.notes[0], "without a judge there is no perplexity");
   RunStories({.model = &author, .length = 5}, 1, &summary);
   EXPECT_DOUBLE_EQ(ValueOf(summary, "eos_share"), 0);
   EXPECT_DOUBLE_EQ(ValueOf(summary, "length_mean"), 5);

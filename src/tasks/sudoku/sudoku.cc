@@ -178,7 +178,7 @@ const ParamRow kParams[] = {
 
 const TaskRow kSudokuRow = {.name = "sudoku",
                             .summary = "complete sudoku boards that have one solution",
-                            .data_help = "fresh puzzles from the seed, or a CSV file as `punt puzzles` writes it",
+                            .data_help = "fresh puzzles from the seed, or a CSV file with a header puzzle,solution",
                             .params = kParams,
                             .takes_data = true,
                             .quality = kAccuracy,

@@ -137,8 +137,7 @@ const ScorerRow kSudokuScorer = {
     .name = "sudoku",
     .alias = "",
     .summary = "complete sudoku boards of 4, 6 or 9 rows",
-    .data_help =
-        "CSV with a header puzzle,solution, as `punt puzzles` writes it; 4x4_test_sudoku.csv of dllm-reasoning/d1",
+    .data_help = "CSV with a header puzzle,solution; 4x4_test_sudoku.csv of dllm-reasoning/d1",
     .response_help = "between <answer> and </answer>, else anywhere: the last board in one line or row by row",
     .figures = kFigures,
     .make = [](const ScorerSetup& setup) -> std::unique_ptr<Scorer> {

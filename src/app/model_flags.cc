@@ -1,0 +1,68 @@
+#include "app/model_flags.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "app/help.h"
+#include "app/interruptible.h"
+#include "app/options.h"
+#include "app/request.h"
+#include "app/terminal.h"
+#include "model/devices.h"
+
+namespace punt {
+namespace {
+
+std::vector<std::string> Unheeded(const ModelFlags& flags, const Model& model) {
+  const bool has_gpu = !model.is_toy && ggml_backend_dev_type(FindDevice(flags.device)) == GGML_BACKEND_DEVICE_TYPE_GPU;
+  if (flags.gpu_layers < 0 || has_gpu) return {};
+  return {fmt::format("--gpu-layers {} is ignored: the model runs on the CPU", flags.gpu_layers)};
+}
+
+}  // namespace
+
+CLI::Option* ModelFlags::AddTo(CLI::App& command, const std::string& which) {
+  constexpr std::int64_t kInt = std::numeric_limits<int>::max();
+  CLI::Option* option = command.add_option("-m,--model", name, which);
+  if (!name.empty()) option->capture_default_str();
+  AddThreads(command, threads);
+  command
+      .add_option("--compute", compute,
+                  "How the CPU multiplies weights: exact, as the file's types say; float, nothing rounded; int8, all "
+                  "rounded to 8 bits; ggml, with ggml's own kernels; auto")
+      ->capture_default_str();
+  command.add_option("--influence", influence,
+                     "Head that predicts influence, for the planner distilled (training/train influence makes it); "
+                     "default: NAME.influence.gguf beside the model");
+  command.add_option("--device", device, "Device (see punt list devices)")->capture_default_str();
+  AddInteger(command, "--gpu-layers", gpu_layers, -1, kInt, "Layers on a GPU device, from the last (-1: all)");
+  command.add_flag("--no-repack", no_repack, "Use weights as they are mapped: opens at once, computes slower");
+  SetGroup(command, "Model", {"--model", "--threads", "--compute"});
+  SetGroup(command, "Model", {"--influence", "--device", "--gpu-layers", "--no-repack"}, kInFullHelp);
+  return option;
+}
+
+ModelOptions ModelFlags::Options() const {
+  return {.compute = compute,
+          .influence = influence,
+          .device = device,
+          .gpu_layers = static_cast<int>(gpu_layers),
+          .repack = !no_repack};
+}
+
+int ModelFlags::ThreadsFor(const Model& model) const { return model.is_toy && threads == 0 ? 1 : ThreadCount(threads); }
+
+Model OpenAndWarn(const ModelFlags& flags, const std::string& name) {
+  const std::string chosen = !name.empty() ? name : !flags.name.empty() ? flags.name : DefaultModel();
+  Model model = OpenInterruptibly(chosen, flags.Options());
+  WarnOf(flags, model);
+  return model;
+}
+
+void WarnOf(const ModelFlags& flags, const Model& model) {
+  PrintWarnings(model.warnings);
+  PrintWarnings(Unheeded(flags, model));
+}
+
+}  // namespace punt

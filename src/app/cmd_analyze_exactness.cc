@@ -114,7 +114,7 @@ Runner AddExactness(CLI::App& command) {
   AddThreads(command, flags->threads);
   command.footer(
       "Minutes of work. Measurements are kept in exactness.jsonl as they come; interrupted, the same command goes on\n"
-      "where it stopped. A finished report is made anew.\n\n"
+      "where it stopped. If the report is finished, it is made anew.\n\n"
       "Example:\n  punt analyze exactness --out docs");
   return [flags] { return RunExactness(*flags); };
 }

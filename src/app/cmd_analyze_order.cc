@@ -49,7 +49,7 @@ std::string Measure(const StudySetup& setup, const StudyRun& run) {
   return OrderRunLine(order);
 }
 
-/// A trace may name planners with every key; those at their defaults are of no interest.
+/// A trace may name planners with every key; those at their defaults are left out.
 std::string WithoutDefaults(const std::string& planner) {
   try {
     return ShortPlannerSpec(planner);
@@ -58,7 +58,7 @@ std::string WithoutDefaults(const std::string& planner) {
   }
 }
 
-/// Every file is a kind of its own.
+/// Every file counts as one kind.
 std::vector<OrderRun> ReadRuns(const std::vector<std::string>& traces) {
   std::vector<OrderRun> runs;
   for (const std::string& path : traces) {
@@ -147,7 +147,7 @@ std::string Footer() {
   return fmt::format(
       "{}\n"
       "DIR gets order.md, order-efficiency.svg, order.svg, commits.csv, summary.json, and items.jsonl with a record\n"
-      "per run as they come. The same command goes on where an interrupted run stopped. Of traces, every file is a\n"
+      "per run as they come. The same command goes on where an interrupted run stopped. With traces, every file is a\n"
       "kind of prompts; other options than --out and --json have no meaning then.\n\n"
       "Examples:\n"
       "  punt analyze order --temperature 0.7 --top-p 0.9 --out runs/order\n"

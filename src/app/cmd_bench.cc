@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What has been measured so far, so that a look into the folder shows it at any time.
+/// Writes what has been measured so far, so that the folder shows it at any time.
 void WriteFiles(const fs::path& folder, const BenchReport& report, const Configuration& configuration) {
   WriteFileAtomically(folder / "bench.json", BenchJson(report));
   WriteFileAtomically(folder / "bench.md", BenchMarkdown(report));
@@ -38,7 +38,7 @@ std::string SamplingLine(const SweepPlan& plan, const Model& model) {
                      fmt::join(plan.axes.seeds, ", "), ScoreOf(plan.eval, model, ""));
 }
 
-/// What all points have in common, and the lists of what they have not.
+/// What all points have in common, and lists of what differs.
 Configuration SweepConfiguration(const SweepPlan& plan, const EvalSetup& setup) {
   const GridEntry& first = plan.points.front().entry;
   Configuration configuration;
@@ -126,7 +126,7 @@ int Run(const BenchFlags& flags) {
 
 std::string Footer() {
   return fmt::format(
-      "{}\nA preset named by --preset also decides how to sample where no flag does; --dry-run tells.\n"
+      "{}\nA preset named by --preset also decides how to sample unless flags do; --dry-run shows it.\n"
       "DIR gets report.html (plots and tables, opens in a browser), bench.md, bench.svg, bench.json, and a folder per "
       "planner,\ntemperature and seed with the records of all items, as punt eval writes them. The same command goes "
       "on where an "

@@ -25,7 +25,7 @@ struct CompareFlags {
   CLI::Option* planners_option = nullptr;
 };
 
-/// A note on the terminal that is gone when the row is printed.
+/// A note on the terminal that disappears when the row is printed.
 void ShowProgress(const std::string& planner) {
   if (CanMoveCursor(stderr)) fmt::print(stderr, "running {} ...\r", planner.substr(0, 60));
 }

@@ -20,7 +20,7 @@ struct DetokenizeFlags {
   bool json = false;
 };
 
-/// Numbers apart by spaces or commas, brackets allowed: what tokenize prints, with --json or without.
+/// Numbers separated by spaces or commas, brackets allowed: what tokenize prints, with --json or without.
 std::vector<Token> ParseIds(const std::string& text) {
   std::string spaced = text;
   for (char& c : spaced) {
@@ -45,7 +45,7 @@ int Run(const DetokenizeFlags& flags) {
     return 0;
   }
   const nlohmann::ordered_json object = {{"text", decoded}, {"tokens", tokens}};
-  // Tokens may end amid a character.
+  // Tokens may end in the middle of a character.
   fmt::print("{}\n", object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   return 0;
 }

@@ -1,4 +1,4 @@
-// punt eval: a task, a model and a planner; records as they come, then the summary.
+// punt eval: a task, a model and a planner; a record for each item, then the summary.
 #include <fmt/format.h>
 
 #include <memory>
@@ -30,14 +30,14 @@ struct EvalCommand {
   CLI::Option* temperature_option = nullptr;
 };
 
-/// Throws Error on options that contradict each other; fills in the model that goes without saying.
+/// Throws Error on options that contradict each other; fills in the default model.
 void Complete(EvalCommand& command) {
-  CanonicalTaskSpec(command.eval.task);  // a wrong key is told before a missing model
+  CanonicalTaskSpec(command.eval.task);  // a wrong key is reported before a missing model
   CanonicalPlannerSpec(command.eval.sampling.planner);
   const std::optional<double> usual = UsualTemperature(command.eval.task);
   if (usual && command.temperature_option->count() == 0) command.eval.sampling.temperature = *usual;
   const bool has_model = !command.eval.model.empty();
-  if (command.reference && has_model) BadInput("--reference judges no model: leave out --model");
+  if (command.reference && has_model) BadInput("--reference does not judge a model: leave out --model");
   if (command.reference && command.planner_option->count() > 0) BadInput("--reference has no planner");
   if (!command.reference) command.eval.model = ModelOf(command.eval);
 }
@@ -87,7 +87,7 @@ std::string Footer() {
   return text + R"(
 The records of all items go to DIR/items.jsonl as they are finished; the same command again goes on where an
 interrupted run stopped, and a larger --limit adds items. DIR/summary.json is written at the end. Intervals
-are of 95 %. docs/evaluation.md says how each figure is computed; punt list tasks, where data comes from.
+are 95 % intervals. docs/evaluation.md says how each figure is computed, and punt list tasks where data comes from.
 punt bench runs many planners.
 
 Examples:

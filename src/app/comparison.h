@@ -1,4 +1,4 @@
-// Planners side by side on one exact model: what they cost, and what that cost buys.
+// Planners side by side on one exact model: what they cost, and what they get for it.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@
 namespace punt {
 
 struct ComparisonOptions {
-  Sampling sampling;         // its planner is not looked at
+  Sampling sampling;         // its planner is ignored
   std::int64_t samples = 8;  // sequences per planner: sample numbers 0..samples-1, the same for all
   int threads = 1;           // changes only speed
 };
@@ -24,7 +24,7 @@ struct ComparisonRow {
   std::string planner;
   std::int64_t samples = 0;
   double nfe = 0;
-  double calls = 0;  // batches of passes that had to wait for one another
+  double calls = 0;  // batches of passes, each of which had to wait for the one before
   double steps = 0;
   double tokens_per_forward = 0;  // all committed tokens over all passes
   double error_nats = 0;          // per sequence: what drawing tokens in parallel cost, exactly
@@ -37,7 +37,7 @@ inline constexpr const char* kComparisonModel = "toy:markov,length=256,vocab=8,s
 /// The planners of the demonstration; the sequential reference comes first. Each a spec.
 std::vector<std::string> DefaultPlanners();
 
-/// Splits at ';' outside parentheses, drops spaces around specs. Throws Error when a spec is empty or is no
+/// Splits at ';' outside parentheses, drops spaces around specs. Throws Error when a spec is empty or not a
 /// valid planner, so that a long run does not fail at its end.
 std::vector<std::string> ParsePlannerList(std::string_view text);
 
@@ -46,7 +46,7 @@ std::vector<std::string> ParsePlannerList(std::string_view text);
 ComparisonRow Compare(const Model& model, const std::string& planner, const ComparisonOptions& options,
                       const std::atomic<bool>* cancel);
 
-/// The table, a line each, without line feeds. `width` is that of the planner column: what the planners need, as long
+/// The table, line by line, without line feeds. `width` is that of the planner column: as wide as needed, as long
 /// as lines fit `columns`.
 int PlannerWidth(std::span<const std::string> planners, int columns);
 std::string TableHeader(int width);

@@ -51,13 +51,13 @@ Configuration ConfigurationOf(const EvalFlags& flags, const MtBenchRun& run, con
   return configuration;
 }
 
-/// A question's number, as FastChat writes it, where it is one.
+/// A question's id, as a number if it is one, as FastChat writes it.
 Json IdJson(const std::string& id) {
   const bool is_number = !id.empty() && id.size() < 18 && id.find_first_not_of("0123456789") == std::string::npos;
   return is_number ? Json(std::stoll(id)) : Json(id);
 }
 
-/// With replacement characters for bytes that are no UTF-8, which no template takes.
+/// With replacement characters for bytes that are not UTF-8, which templates do not accept.
 std::string WithoutInvalid(const std::string& text) {
   return Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
 }

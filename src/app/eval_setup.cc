@@ -88,7 +88,7 @@ void EvalFlags::AddTo(CLI::App& command, bool has_planner) {
   command.add_option("--data", data, "The task's data file (see punt list tasks)");
   command.add_option("--shots", shots, "Worked examples for prompts, in the format of the task's data");
   command.add_option("--judge", judge, "Autoregressive GGUF model that judges texts; default: the bundled one");
-  AddInteger(command, "--limit", limit, 1, kMostItems, "How many items; default: the task's");
+  AddInteger(command, "--limit", limit, 1, kMostItems, "Number of items; default: the task's");
   AddThreads(command, threads);
   AddCompute(command, compute);
   AddInfluence(command, influence);
@@ -110,7 +110,7 @@ std::unique_ptr<Task> MakeEvalTask(const EvalFlags& flags, const EvalSetup& setu
 
 namespace {
 
-/// Letters and digits alone, in lower case: tokenizers differ in spaces, and some in case.
+/// Only letters and digits, in lower case: tokenizers differ in spaces, and some in case.
 std::string Letters(std::string_view text) {
   std::string letters;
   for (char c : text) {
@@ -121,7 +121,7 @@ std::string Letters(std::string_view text) {
   return letters;
 }
 
-/// A model of boards or of proteins runs on any canvas; what it writes is no text for a judge of texts.
+/// A model of boards or proteins runs on any canvas, but what it writes is not text for a judge of texts.
 void RequireText(const Model& model, const TaskRow& task) {
   if (!task.takes_judge || model.tokenizer == nullptr) return;
   constexpr std::string_view kSentence = "Jim was 5";  // no J and no digits in proteins
@@ -144,7 +144,7 @@ EvalSetup OpenEval(const EvalFlags& flags, const OpenOptions& options) {
   if (!flags.model.empty()) {
     const ModelOptions how{
         .compute = flags.compute, .influence = flags.influence, .device = flags.device, .repack = options.generates};
-    // The processes of a sweep end with it, and say nothing.
+    // The processes of a sweep end with it, without a message.
     setup.model = options.warns ? OpenInterruptibly(flags.model, how) : OpenModel(flags.model, how);
     RequireText(*setup.model, FindTask(flags.task));
     if (options.warns) PrintWarnings(setup.model->warnings);
@@ -175,7 +175,7 @@ Recipe MakeEvalRecipe(const EvalFlags& flags, const Model& model, const std::str
 
 SessionOptions EvalSession(const EvalFlags& flags, const Model& model) {
   SessionOptions session = SessionFor(flags.sampling, model.denoiser->info());
-  // A toy model's passes are too small to be shared out.
+  // A toy model's passes are too small to share between threads.
   session.threads = model.is_toy && flags.threads == 0 ? 1 : ThreadCount(flags.threads);
   return session;
 }

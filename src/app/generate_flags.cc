@@ -28,18 +28,18 @@ void AddContent(GenerateFlags& flags, CLI::App& command) {
       ->default_str("stories");
   command.add_flag("--chat", flags.chat, "The prompt is a message: put it into the model's template, show the answer");
   AddText(command, "--infill", flags.infill,
-          "Text with holes of n tokens, [MASK:n]: ab[MASK:12]cd. A space before a hole is the hole's");
+          "Text with holes of n tokens, [MASK:n]: ab[MASK:12]cd. A space before a hole belongs to the hole");
   AddInteger(command, "-n,--length", flags.length, 1, kInt,
              "Positions to generate; default: 128, or all that a small model takes");
   flags.protein.AddTo(command);
   command.add_option("--from", flags.from,
                      "Repeat runs that --json wrote to this file (- is the standard input), one after another; options "
-                     "given beside it replace theirs");
+                     "given with it replace theirs");
 }
 
 void AddRuns(GenerateFlags& flags, CLI::App& command) {
   AddSampling(command, flags.sampling);
-  AddInteger(command, "--samples", flags.samples, 1, kMostSamples, "How many sequences")->default_str("1");
+  AddInteger(command, "--samples", flags.samples, 1, kMostSamples, "Number of sequences")->default_str("1");
   AddSeed(command, "--first-sample", flags.first_sample, "Number of the first sequence");
 }
 
@@ -47,7 +47,8 @@ void AddMachine(GenerateFlags& flags, CLI::App& command) {
   command.add_option("--device", flags.device, "Device (see punt list devices)")->capture_default_str();
   AddCompute(command, flags.compute);
   AddInfluence(command, flags.influence);
-  AddInteger(command, "--gpu-layers", flags.gpu_layers, -1, kInt, "Layers on a GPU device, from the last (-1: all)");
+  AddInteger(command, "--gpu-layers", flags.gpu_layers, -1, kInt,
+             "Layers on a GPU device, counted from the last (-1: all)");
   command.add_flag("--no-repack", flags.no_repack, "Use weights as they are mapped: opens at once, computes slower");
   AddThreads(command, flags.threads);
   AddInteger(command, "--batch", flags.batch, 0, kMostBatch,
@@ -56,9 +57,10 @@ void AddMachine(GenerateFlags& flags, CLI::App& command) {
 }
 
 void AddOutput(GenerateFlags& flags, CLI::App& command) {
-  command.add_flag("--json", flags.json, "Print a JSON object a line, with all that repeats the run (see --from)");
+  command.add_flag("--json", flags.json,
+                   "Print one JSON object per line, with everything needed to repeat the run (see --from)");
   AddText(command, "--separator", flags.separator,
-          "This line between samples, instead of one above each that tells its seed and number");
+          "This line between samples, instead of one above each with its seed and number");
   AddText(command, "--trace", flags.trace, "Write every event to this file (JSON lines)");
   flags.view.AddTo(command);
 }

@@ -55,7 +55,7 @@ void ReadLengths(CanvasRequest& request, GenerateJob& job) {
   request.length = job.lengths->longest();
 }
 
-/// What was asked for and will not happen.
+/// Warnings about what was asked for and will not happen.
 std::vector<std::string> IgnoredOptions(const GenerateFlags& flags, const Model& model) {
   std::vector<std::string> warnings;
   const bool has_gpu = !model.is_toy && ggml_backend_dev_type(FindDevice(flags.device)) == GGML_BACKEND_DEVICE_TYPE_GPU;
@@ -123,7 +123,7 @@ void MakeJobRecipe(GenerateJob& job) {
 void MakeJobSession(GenerateJob& job) {
   const GenerateFlags& flags = job.flags;
   const DenoiserInfo& info = job.model.denoiser->info();
-  // A toy model's passes are too small to be shared out.
+  // A toy model's passes are too small to share between threads.
   job.session = SessionFor(flags.sampling, info);
   job.session.threads = job.model.is_toy && flags.threads == 0 ? 1 : ThreadCount(flags.threads);
   if (flags.protein.wants_residues()) {

@@ -75,7 +75,7 @@ const std::vector<SettingRow>& Settings() {
   return rows;
 }
 
-// What else stands in a line: the result, which a repetition makes anew.
+// The other keys of a line: the result, which a repetition makes anew.
 constexpr std::string_view kResultKeys[] = {
     "text",   "tokens",  "prompt_tokens",    "steps", "nfe", "row_passes", "tokens_per_forward", "seconds", "stop",
     "masked", "version", "peak_memory_bytes"};
@@ -86,7 +86,7 @@ std::vector<std::string_view> AllKeys() {
   return keys;
 }
 
-/// Of two values of a key, only one could be what was meant.
+/// Refuses a key with two values, of which only one can be meant.
 Json ParseObject(std::string_view line) {
   std::set<std::string> seen;
   const auto note_keys = [&seen](int depth, Json::parse_event_t event, Json& parsed) {

@@ -1,8 +1,8 @@
 // The settings of a run as JSON: `punt generate --json` writes them beside the result, `punt generate --from` reads
 // them.
 //
-// One table says which options decide a result and by which key they go. What only decides speed or what is shown
-// (threads, batches, views) is not among them. Values are read by the options themselves, so that a file and a command
+// One table says which options decide a result and what their keys are. Options that only decide speed or what is shown
+// (threads, batches, views) are not in it. Values are read by the options themselves, so that a file and a command
 // line are refused for the same reasons.
 #pragma once
 
@@ -18,8 +18,8 @@
 
 namespace punt {
 
-/// The settings of one sample, in the order of the table; `flags` with everything filled in that was left to defaults.
-/// What does not apply is null: a prompt beside an infill.
+/// The settings of one sample, in the order of the table; `flags` has defaults filled in.
+/// What does not apply is null, such as the prompt of an infill.
 nlohmann::ordered_json SettingsJson(const GenerateFlags& flags, std::uint64_t sample);
 
 /// Lines that differ only in their samples, which follow each other, are one run of several samples.
@@ -30,7 +30,7 @@ struct RecordedRun {
   std::int64_t samples = 1;
 };
 
-/// What `act` returns; an error of bad input that it throws is told behind the place.
+/// What `act` returns; an error of bad input that it throws is prefixed with the place.
 template <typename Act>
 auto WithPlace(const std::string& where, Act act) {
   try {
@@ -41,15 +41,15 @@ auto WithPlace(const std::string& where, Act act) {
   }
 }
 
-/// Throws Error naming file and line: not JSON, no object, no output of `punt generate --json`, a key that is unknown
-/// or stands there twice, a value of another type than is written there.
+/// Throws Error naming file and line: not JSON, not an object, not output of `punt generate --json`, a key that is
+/// unknown or given twice, a value of another type than is written there.
 std::vector<RecordedRun> ParseRecordedRuns(std::string_view text, std::string_view name);
 
 /// The same from a file; - is the standard input.
 std::vector<RecordedRun> ReadRecordedRuns(const std::string& name);
 
-/// Sets the options of `command` that were not given to it, in `flags`, where they store their values. Content goes
-/// together: a prompt that was given replaces an infill, and the other way round. Throws Error naming the line and what
+/// Sets the options of `command` that were not given to it, in `flags`, where they store their values. Content belongs
+/// together: a prompt that was given replaces an infill, and vice versa. Throws Error naming the line and what
 /// is wrong with the value.
 void ApplyRecorded(const RecordedRun& run, CLI::App& command, GenerateFlags& flags);
 

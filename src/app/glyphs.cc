@@ -83,7 +83,7 @@ std::vector<Glyph> Glyphs(std::string_view text) {
     } else if (!decoded.is_valid || IsControl(decoded.code) || ReordersText(decoded.code)) {
       glyphs.push_back({"\ufffd", 1, false});
     } else if (IsIn(kZeroWidth, decoded.code)) {
-      // A mark without a letter to sit on gets a space.
+      // A mark without a base letter gets a space.
       if (glyphs.empty() || glyphs.back().breaks_line) glyphs.push_back({" ", 1, false});
       glyphs.back().bytes += bytes;
     } else {

@@ -9,7 +9,7 @@
 namespace punt {
 namespace {
 
-/// One line that is written over, from the first second on.
+/// One line that is overwritten, from the first second on.
 class OpeningLine {
  public:
   explicit OpeningLine(std::string name) : name_(std::move(name)), is_drawn_anywhere_(CanMoveCursor(stderr)) {}

@@ -80,7 +80,7 @@ CLI::Option* AddSeed(CLI::App& command, const std::string& name, std::uint64_t& 
 }
 
 CLI::Option* AddThreads(CLI::App& command, std::int64_t& value, const std::string& subject) {
-  // The processes of a sweep are given the sweep's own arguments; it has said it once.
+  // The processes of a sweep get the sweep's own arguments, and it has already said this.
   const auto is_worker = [&command] {
     const CLI::Option* worker = command.get_option_no_throw(kWorkerOption);
     return worker != nullptr && worker->count() > 0;
@@ -94,16 +94,17 @@ CLI::Option* AddThreads(CLI::App& command, std::int64_t& value, const std::strin
   };
   return command
       .add_option_function<std::string>(
-          "--threads", read, subject + " (0: all processors that can be used, never more); never changes a result")
+          "--threads", read, subject + " (0: one per usable processor, which is also the most); never changes a result")
       ->type_name("N")
       ->default_str(fmt::format("{}", value));
 }
 
 CLI::Option* AddCompute(CLI::App& command, std::string& value) {
   return command
-      .add_option("--compute", value,
-                  "How the CPU multiplies weights: exact, as the file's types say; int8, all rounded to 8 bits; ggml, "
-                  "with ggml's own kernels; auto")
+      .add_option(
+          "--compute", value,
+          "How the CPU multiplies weights: exact, with the precision of the file's types; float, no rounding of "
+          "floats; int8, all rounded to 8 bits; ggml, with ggml's own kernels; auto (exact)")
       ->capture_default_str();
 }
 

@@ -13,10 +13,10 @@ namespace punt {
 /// "--top-p" of "top_p".
 std::string OptionOf(const SamplingField& field);
 
-/// Adds an option for every field but those in `without`, stored in `sampling`, whose present content is the default.
+/// Adds an option for every field but those in `without`, stored in `sampling`, whose current content is the default.
 void AddSampling(CLI::App& command, Sampling& sampling, std::span<const std::string_view> without = {});
 
-/// Commands that measure many planners are given them as a list.
+/// For commands that measure many planners, which are given as a list.
 inline constexpr std::string_view kWithoutPlanner[] = {"planner"};
 
 }  // namespace punt

@@ -6,8 +6,8 @@
 
 namespace punt {
 
-/// Where records go as they come: DIR/items.jsonl, with DIR/summary.json at the end, or FILE.jsonl alone. A folder that
-/// holds anything else's records is refused; one of the same scoring is started over. Throws Error.
+/// Where records are written: DIR/items.jsonl, with DIR/summary.json at the end, or only FILE.jsonl. A folder with
+/// other records is refused; one of the same scoring is started over. Throws Error.
 class ScoreFiles {
  public:
   ScoreFiles(const std::string& out, const std::string& configuration);

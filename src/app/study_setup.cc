@@ -60,7 +60,7 @@ std::vector<GridEntry> OpenGrid(const StudyFlags& flags, const DenoiserInfo& inf
     if (!flags.sampling.score.empty()) entry.score = flags.sampling.score;
     if (entry.score.empty()) entry.score = info.default_score;
     if (!names.insert(CanonicalPlannerSpec(entry.planner)).second) BadInput("'{}' is given twice", entry.planner);
-    MakeRecipe(SamplingOf(flags, entry), info);  // told before the first of them runs
+    MakeRecipe(SamplingOf(flags, entry), info);  // errors come before the first of them runs
   }
   return grid;
 }
@@ -165,7 +165,7 @@ StudySetup OpenStudy(const StudyFlags& flags, std::string_view analysis) {
   setup.samples = flags.samples > 0 ? static_cast<std::size_t>(flags.samples)
                   : flags.quick     ? kQuickSamples
                                     : std::max(kUsualSamples, setup.prompts.size());
-  // A toy model's passes are too small to be shared out.
+  // A toy model's passes are too small to share between threads.
   setup.session = SessionFor(flags.sampling, info);
   setup.session.threads = setup.model.is_toy && flags.threads == 0 ? 1 : ThreadCount(flags.threads);
   setup.configuration = ConfigurationOf(flags, setup, analysis);

@@ -16,7 +16,7 @@ constexpr int kBar = 20;
 constexpr int kWithBar = 60;  // columns below which there is no bar
 constexpr auto kLeastPause = std::chrono::milliseconds(100);
 
-/// Two units at most, rounded up: a guess.
+/// At most two units, rounded up: it is an estimate.
 std::string Duration(double seconds) {
   const auto whole = static_cast<long long>(std::ceil(seconds));
   if (whole < 60) return fmt::format("{} s", whole);

@@ -36,7 +36,7 @@ TraceFile::TraceFile(const std::string& path) : name_(path), target_(path), writ
 TraceFile::~TraceFile() {
   if (is_finished_ || partial_.empty()) return;
   out_.close();
-  std::error_code ignored;  // nobody is left to tell
+  std::error_code ignored;  // there is no one to report it to
   fs::remove(partial_, ignored);
 }
 
@@ -66,7 +66,7 @@ void TraceFile::Finish() {
 
 std::vector<TraceEvent> ReadTraceFile(const std::string& name) {
   if (name == "-") return ReadTrace(std::cin, "<stdin>");
-  std::error_code ignored;  // opening tells
+  std::error_code ignored;  // opening will report it
   if (fs::is_directory(name, ignored)) BadInput("{} is a directory, not a trace", name);
   errno = 0;
   std::ifstream in(name, std::ios::binary);

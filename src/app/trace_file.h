@@ -1,4 +1,4 @@
-// A trace file that is there when it is complete, and not before.
+// A trace file that appears when it is complete, and not before.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@
 namespace punt {
 
 /// Writes to FILE.partial and renames it at the end; without Finish the partial file is removed. A target
-/// that is no regular file (a pipe, /dev/stdout) is written directly.
+/// that is not a regular file (a pipe, /dev/stdout) is written directly.
 class TraceFile : public Observer {
  public:
   /// Throws Error (bad input) when the file cannot be made.

@@ -22,15 +22,15 @@ constexpr SamplingField kFields[] = {
      10},
     {"top_p", "Nucleus: keep the most likely tokens up to this share", &Sampling::top_p, ApiPlace::kTop, 0, 1, 0, true},
     {"top_k", "Keep the k most likely tokens (0: all)", &Sampling::top_k, ApiPlace::kBoth, 0, kInt},
-    {"min_p", "Keep tokens at least so many times as likely as the most likely one (0: all)", &Sampling::min_p,
+    {"min_p", "Keep tokens at least this many times as likely as the most likely one (0: all)", &Sampling::min_p,
      ApiPlace::kBoth, 0, 1},
     {"convention", "How proposals are drawn: llada or dream", &Sampling::convention},
-    {"score_on", "Scores look at probabilities: untempered or tempered", &Sampling::score_on},
+    {"score_on", "Probabilities that scores use: untempered or tempered", &Sampling::score_on},
     {"eos", "End-of-sequence tokens: none, deprioritise, forbid or anneal", &Sampling::eos},
-    {"window", "Fill blocks of so many positions left to right (0: one)", &Sampling::window, ApiPlace::kDiffusion, 0,
-     kInt},
+    {"window", "Positions per block; blocks are filled left to right (0: one block)", &Sampling::window,
+     ApiPlace::kDiffusion, 0, kInt},
     {"cache",
-     "What passes take over from earlier ones, an approximation: none, step, settled, prefix or dual (see punt list "
+     "What passes reuse from earlier ones, an approximation: none, step, settled, prefix or dual (see punt list "
      "caches)",
      &Sampling::cache},
     {"guidance", "Classifier-free guidance: twice the passes (0: none)", &Sampling::guidance, ApiPlace::kNone, 0, 1e6},
@@ -38,9 +38,9 @@ constexpr SamplingField kFields[] = {
      &Sampling::freeze_mask_ratio, ApiPlace::kNone},
     {"stop_strings", "End the text before this string; may be given several times", &Sampling::stop, ApiPlace::kTop, 0,
      0, 0, false, "stop"},
-    {"max_steps", "Stop after so many steps (0: no limit)", &Sampling::max_steps, ApiPlace::kDiffusion, 0, kBig},
-    {"max_nfe", "Stop before exceeding so many forward passes (0: no limit)", &Sampling::max_nfe, ApiPlace::kDiffusion,
-     0, kBig},
+    {"max_steps", "Stop after this many steps (0: no limit)", &Sampling::max_steps, ApiPlace::kDiffusion, 0, kBig},
+    {"max_nfe", "Stop before exceeding this many forward passes (0: no limit)", &Sampling::max_nfe,
+     ApiPlace::kDiffusion, 0, kBig},
     {"seed", "Seed of all random numbers", &Sampling::seed, ApiPlace::kTop},
 };
 

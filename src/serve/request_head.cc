@@ -112,7 +112,7 @@ void FindHost(RequestHead& head) {
 void FindFraming(RequestHead& head) {
   const int lengths = head.Count("content-length");
   const int codings = head.Count("transfer-encoding");
-  if (lengths + codings > 1) Malformed("the length of the body is told more than once");
+  if (lengths + codings > 1) Malformed("the length of the body is given more than once");
   if (codings == 1) {
     if (head.is_http10 || LowerCase(head.Get("transfer-encoding")) != "chunked") {
       Malformed("Transfer-Encoding must be chunked");

@@ -32,7 +32,7 @@ double Number(std::string_view text, std::size_t line) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !(value > -1e9 && value < 1e9)) {
-    BadInput("line {}: '{}' is no pLDDT", line, text);
+    BadInput("line {}: '{}' is not a pLDDT", line, text);
   }
   return value;
 }

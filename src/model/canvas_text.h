@@ -18,8 +18,8 @@ namespace punt {
 void AppendText(std::string_view text, std::string_view what, const Model& model, std::vector<Token>& tokens,
                 const EncodeOptions& options = {});
 
-/// The tokens of a chat; special tokens come only from the template. Throws Error when the model has no template (`hint`
-/// says what to do instead), a message is not UTF-8, or the chat is longer than any text that fits the model.
+/// The tokens of a chat; special tokens come only from the template. Throws Error when the model has no template
+/// (`hint` says what to do instead), a message is not UTF-8, or the chat is longer than any text that fits the model.
 std::vector<Token> ChatTokens(std::span<const ChatMessage> messages, std::string_view hint, const Model& model);
 
 /// Throws Error unless `given` tokens and `wanted` positions to generate fit the model together.

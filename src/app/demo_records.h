@@ -14,7 +14,7 @@ namespace punt {
 struct WrittenRecords {
   std::string planner;
   std::int64_t passes = 0;
-  std::vector<std::string> lines;  // one per entry that was asked for; empty where there is none
+  std::vector<std::string> lines;  // one per requested entry; empty if it is missing
   std::vector<bool> is_right;      // of each: present and consistent
 };
 

@@ -106,7 +106,7 @@ refuses "empty.jsonl: the trace is empty" analyze order --trace empty.jsonl --ou
 [ ! -e x ] || fail "a refused trace left a folder"
 
 # ---- attention: networks only; the errors are those of the error analysis
-refuses "is no network" analyze attention $toy --quick --out x
+refuses "is not a network" analyze attention $toy --quick --out x
 [ ! -e x ] || fail "a refused model left a folder"
 accepts analyze attention --model $golden/llada --threads 1 --quick --planners "$two" --out attention
 for name in pairs.csv states.csv attention-kl.svg attention-states.svg attention.md summary.json; do
@@ -173,7 +173,7 @@ accepts $data --threads 1 --compare punt:epsilon=0.001,fallback=false --out infl
 accepts $data --threads 2 --compare top-k:k=16 --out influence2
 [[ $out != *"Jaccard 1.000"* && $out == *"tokens a step"* ]] || fail "everything is what PUNT commits: $out"
 cmp -s influence/sample-0001.safetensors influence2/sample-0001.safetensors || fail "threads change the data of influence"
-refuses "is no network" analyze influence $toy --out x
+refuses "is not a network" analyze influence $toy --out x
 refuses "takes one planner" analyze influence --model $golden/llada --planners "$two" --out x
 refuses "--compare distilled: the planner needs an influence head" analyze influence --model $golden/llada --compare distilled --out x
 accepts analyze influence --model $golden/llada --length 4 --samples 1 --canvases 0 --planners left-to-right --compare top-k:k=2 --out none

@@ -101,10 +101,10 @@ accepts generate --model "$golden/esm2" --threads 1 mkv --length 20
 accepts generate --model "$golden/esm2" --threads 1 "MK V
 L" --length 5
 [[ $out =~ ^MKVL.{5}$ ]] || fail "white space in a sequence: $out"
-refuses "'1' at position 5 is none of the letters" generate --model "$golden/esm2" --threads 1 "MKV 123" --length 20
-refuses "'*' at position 4 is none of the letters" generate --model "$golden/esm2" --threads 1 "mkv*" --length 20
-refuses "'*' at position 3 is none of the letters" generate --model "$golden/esm2" --threads 1 --format fasta --infill "MK*[MASK:3]"
-refuses "'<' at position 3 is none of the letters" generate --model "$golden/esm2" --threads 1 "MK<mask>" --length 20
+refuses "'1' at position 5 is not one of the letters" generate --model "$golden/esm2" --threads 1 "MKV 123" --length 20
+refuses "'*' at position 4 is not one of the letters" generate --model "$golden/esm2" --threads 1 "mkv*" --length 20
+refuses "'*' at position 3 is not one of the letters" generate --model "$golden/esm2" --threads 1 --format fasta --infill "MK*[MASK:3]"
+refuses "'<' at position 3 is not one of the letters" generate --model "$golden/esm2" --threads 1 "MK<mask>" --length 20
 
 # ---- limits name both numbers; unknown devices and models are named
 refuses "2 given tokens and 500 positions to generate exceed the 128" $llada hi --length 500

@@ -26,9 +26,9 @@ refuses "task sudoku takes no judge" eval sudoku $llada --judge x.gguf
 refuses "task sudoku takes no length" eval sudoku $llada --length 5
 refuses "task sudoku has no reference" eval sudoku --reference --judge x.gguf
 refuses "--reference needs --judge" eval stories --reference
-refuses "--reference judges no model" eval stories --reference --judge x.gguf --model $golden/llada
+refuses "--reference does not judge a model" eval stories --reference --judge x.gguf --model $golden/llada
 refuses "--reference has no planner" eval stories --reference --judge x.gguf --planner punt
-refuses "the judge 'x.gguf' is no file" eval stories --reference --judge x.gguf
+refuses "the judge 'x.gguf' is not a file" eval stories --reference --judge x.gguf
 refuses "a document has 4 entries at least, got 3" eval records:entries=3 $llada
 refuses "cannot read 'nothing.csv'" eval sudoku $llada --data nothing.csv
 refuses "givens of a board of size 4 lie between 4 and 16, got 5-3" eval sudoku:size=4,most=3 $llada

@@ -95,8 +95,8 @@ accepts generate --model sudoku --planner top-k:k=8 --threads 1
 puzzle=530070000600195000098000060800060003400803001700020006060000280000419005000080079
 accepts generate --model sudoku $puzzle --planner top-k:k=1 --temperature 0 --threads 1
 [[ $(head -n 1 out) =~ ^A\ 53[1-9]{2}7[1-9]{4}$ ]] || fail "a puzzle: $out"
-refuses "the prompt is no puzzle: it has 19 characters, a board 81" generate --model sudoku "Once upon a time, there"
-refuses "the prompt is no puzzle: it has 80 characters" generate --model sudoku ${puzzle%?}
+refuses "the prompt is not a puzzle: it has 19 characters, a board 81" generate --model sudoku "Once upon a time, there"
+refuses "the prompt is not a puzzle: it has 80 characters" generate --model sudoku ${puzzle%?}
 refuses "the puzzle has 'x' in row 1, column 3: cells are 1 to 9" generate --model sudoku ${puzzle/530/53x}
 refuses "the puzzle contradicts itself: 5 stands twice in row 1 (columns 1 and 3)" generate --model sudoku ${puzzle/530/535}
 refuses "6 stands twice in box 1 (row 1, column 3 and row 2, column 1)" generate --model sudoku ${puzzle/530/536}

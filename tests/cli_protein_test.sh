@@ -22,13 +22,13 @@ accepts score protein $designs --data known.fasta.gz
 printf '>a\nMKV\n>b\nMKZV\n' >letters.fasta
 refuses "letters.fasta: record 'b': residue 3 is Z, none of the 20 amino acids" score protein --responses letters.fasta
 printf '>a\nMK V\n' >digits.fasta
-refuses "digits.fasta: record 'a' holds ' ', which is no residue" score protein $designs --data digits.fasta
+refuses "digits.fasta: record 'a' holds ' ', which is not a residue" score protein $designs --data digits.fasta
 printf '>a\nMKV\n>a\nMKL\n' >twice.fasta
 refuses "twice.fasta: two records are named 'a'" score protein --responses twice.fasta
 printf 'MKV\n' >plain.txt
 refuses "plain.txt: a FASTA file begins with '>'" score protein --responses plain.txt
 echo '{"response": ' >broken.jsonl
-refuses "broken.jsonl: line 1: no JSON object" score protein --responses broken.jsonl
+refuses "broken.jsonl: line 1: not a JSON object" score protein --responses broken.jsonl
 refuses "unknown model 'nobody'" score protein $designs --judge nobody
 refuses "lies outside the vocabulary" score protein $designs --judge toy:markov,length=12,vocab=4
 { echo ">long"; head -c 200 /dev/zero | tr '\0' A; echo; } >long.fasta
@@ -40,7 +40,7 @@ refuses "--out would overwrite 'mine.jsonl'" score protein --responses mine.json
 cmp -s mine.jsonl $fixtures/designs.fasta || fail "sequences were overwritten"
 
 # ---- structures that are broken, or of other proteins
-refuses "'nowhere' is no folder of structures" score protein $designs --structures nowhere
+refuses "'nowhere' is not a folder of structures" score protein $designs --structures nowhere
 mkdir bad
 refuses "'bad' holds no structure" score protein $designs --structures bad
 head -c 1980 $fixtures/structures/one.pdb >bad/one.pdb
@@ -122,7 +122,7 @@ refuses "--infill and --lengths exclude each other" generate $esm2 --infill "M[M
 refuses "a prompt and --lengths exclude each other" generate MK $esm2 --lengths $fixtures/known.fasta
 refuses "--lengths goes with neither" generate $esm2 --lengths $fixtures/known.fasta --guidance 1
 refuses "long.fasta: there is no sequence of at most" generate $esm2 --lengths long.fasta
-refuses "holds 'X', which is none of the 20 amino acids" generate $esm2 --format fasta --infill "MKX[MASK:3]"
+refuses "holds 'X', which is not one of the 20 amino acids" generate $esm2 --format fasta --infill "MKX[MASK:3]"
 refuses "no token of its own for the amino acid" generate --model $golden/bert --threads 1 --residues --length 5
 accepts generate $esm2 --length 70 --samples 5 --seed 3 --first-sample 2 --format fasta
 [ "$(grep -c '^>seed3_sample[2-6] model=.* planner=top-k:k=8 temperature=1 seed=3 sample=[2-6] nfe=9 length=70$' out)" -eq 5 ] \

@@ -22,7 +22,7 @@ refuses "empty.jsonl: there are no items" score gsm8k --data empty.jsonl --respo
 refuses "empty.jsonl: there are no responses" score gsm8k --data $fixtures/gsm8k.jsonl --responses empty.jsonl
 head -n 1 $fixtures/gsm8k_responses.jsonl >broken.jsonl
 echo '{"id": 1, "response": ' >>broken.jsonl
-refuses "broken.jsonl: line 2: no JSON object" score gsm8k --data $fixtures/gsm8k.jsonl --responses broken.jsonl
+refuses "broken.jsonl: line 2: not a JSON object" score gsm8k --data $fixtures/gsm8k.jsonl --responses broken.jsonl
 echo '{"id": 9, "response": "x"}' >unknown.jsonl
 refuses "unknown.jsonl: line 1: there is no item '9'" score gsm8k --data $fixtures/gsm8k.jsonl --responses unknown.jsonl
 printf '\x1f\x8b' >packed.jsonl

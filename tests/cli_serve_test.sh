@@ -141,8 +141,8 @@ stop
 
 # ---- a port that others reach, and no key
 start open --model $golden/llada --host 0.0.0.0
-grep -q 'everybody who reaches 0.0.0.0 is served' open.log || fail "no warning: $(cat open.log)"
-! grep -q 'everybody who reaches' plain.log keys.log || fail "a warning for nothing"
+grep -q 'anyone who can reach 0.0.0.0 is served' open.log || fail "no warning: $(cat open.log)"
+! grep -q 'anyone who can reach' plain.log keys.log || fail "a warning for nothing"
 stop
 
 # ---- a protein is read as in a prompt: upper case, and letters that are none by their names
@@ -150,7 +150,7 @@ start protein --model $golden/esm2
 answers 200 '"tokens":[20,15,11]' /tokenize '{"content": "mkT"}'
 answers 200 '"tokens":[20,32]' /tokenize '{"content": "M<mask>"}'
 for path in '/tokenize {"content": "MK*"}' '/v1/completions {"prompt": "MK*"}'; do
-  answers 400 "'*' at position 3 is none of the letters" ${path%% *} "${path#* }"
+  answers 400 "'*' at position 3 is not one of the letters" ${path%% *} "${path#* }"
 done
 stop
 

@@ -46,7 +46,7 @@ done
 accepts $board --temperatures 0.1,0.7 --seeds 1-3 --out whole
 [[ $out == *"AUP (the area under accuracy"*"top-k (T 0.1) "*"punt (T 0.7) "* ]] || fail "no AUP: $out"
 accepts bench membrane --model $golden/esm2 --threads 1 --length 20 --limit 2 --planners top-k:k=8
-[[ $out == *"AUP (accuracy under parallelism): none, pseudo perplexity is no accuracy"* ]] || fail "an AUP without an accuracy: $out"
+[[ $out == *"AUP (accuracy under parallelism): none, pseudo perplexity is not an accuracy"* ]] || fail "an AUP without an accuracy: $out"
 
 # ---- a longer list finds what a shorter one left; one seed alone is the same run
 accepts $board --temperatures 0.1 --seeds 2 --out grown

@@ -53,9 +53,9 @@ refuses "unknown option -temperature of punt generate; did you mean --temperatur
 refuses "unknown option --jsn of punt list; did you mean --json? (see punt list --help)" list --jsn
 refuses "unknown option --quik of punt analyze error; did you mean --quick? (see punt analyze error --help)" \
   analyze error --quik
-refuses "unknown option --model of punt: options stand behind the command (see punt --help)" --model x generate
+refuses "unknown option --model of punt: options come after the command (see punt --help)" --model x generate
 refuses "unexpected argument 'b' of punt generate (see punt generate --help)" generate a b
-refuses "unexpected argument '--length' of punt generate; behind -- there are no options" generate a -- --length 4 --threads 1
+refuses "unexpected argument '--length' of punt generate; after -- there are no options" generate a -- --length 4 --threads 1
 refuses "trace is required (see punt replay --help)" replay
 refuses "unknown planner 'putn' (did you mean punt?); valid planners: punt, scout" generate --planner putn
 refuses "unknown score 'margn' (did you mean margin?)" generate --score margn

@@ -24,7 +24,7 @@ done
 prints "71 72 314" tokenize --model "$golden/llada" "hi<|mdm_mask|>"
 prints "20 15 32" tokenize --model "$golden/esm2" "MK<mask>"
 prints "20 15 11" tokenize --model "$golden/esm2" mkT
-refuses "'*' at position 3 is none of the letters that the model knows" tokenize --model "$golden/esm2" "MK*"
+refuses "'*' at position 3 is not one of the letters that the model knows" tokenize --model "$golden/esm2" "MK*"
 prints "0 20 15 2" tokenize --model "$golden/esm2" MK --special
 prints "101 303 304 110 102" tokenize --model "$golden/bert" "Hello world!" --special
 prints "0 1 1 0" tokenize --model toy:markov,length=8,vocab=4 abba

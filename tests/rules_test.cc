@@ -1,5 +1,5 @@
-// Rules of the house that a machine can check: includes point down, the library neither prints nor exits,
-// every planner, score and toy model has its own file, and CONTRIBUTING.md names the files that are there.
+// Rules that a machine can check: includes point down, the library neither prints nor exits, every planner, task,
+// scorer and architecture has its own file, CONTRIBUTING.md names the files that exist, and files stay short.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -27,7 +27,7 @@ void BenchFlags::AddTo(CLI::App& app) {
       ->default_str("1");
   app.add_option("--reference", eval.reference,
                  "Folder of a run (DIR/PLANNER of an earlier bench, or of punt eval) one by one at temperature 1, from "
-                 "another seed: how far the law of stories or proteins is from its");
+                 "another seed: how far the law of stories or proteins is from its law");
   app.add_flag("--dry-run", dry_run, "Print what would be run; needs no model");
   app.add_option("--out", out, "Folder of tables, picture, report and records");
   app.add_flag("--json", json, "Print a JSON array");

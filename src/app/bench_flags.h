@@ -23,8 +23,8 @@ struct BenchFlags {
 
   void AddTo(CLI::App& app);
 
-  /// Everything but the model is looked at: throws Error. A preset that was asked for by name decides how to sample
-  /// where the other flags say nothing.
+  /// Checks everything but the model: throws Error. A preset that was asked for by name decides how to sample unless
+  /// the other flags do.
   SweepPlan Plan() const;
 
  private:

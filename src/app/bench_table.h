@@ -1,4 +1,4 @@
-// Planners on a task as lines of a terminal, one as each is finished.
+// Planners on a task as lines on a terminal, printed as each is finished.
 #pragma once
 
 #include <span>

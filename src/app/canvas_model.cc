@@ -74,7 +74,7 @@ void CanvasModel::Take(const CommitEvent& event) {
 
 void CanvasModel::Take(const EndEvent& event) {
   Settle();
-  // An early stop on EOS fills what is behind it without committing it.
+  // An early stop on EOS fills what follows it without committing it.
   for (std::size_t i = 0; i < cells_.size() && i < event.tokens.size(); ++i) {
     if (cells_[i].state == CellState::kMasked && event.tokens[i] != run_.mask_token) {
       cells_[i] = {event.tokens[i], CellState::kEarlier};

@@ -42,7 +42,7 @@ class CanvasModel : public Observer {
   const std::vector<Cell>& cells() const { return cells_; }
   /// The text of a token; "?" as long as none was announced.
   const std::string& Piece(Token token) const;
-  /// No text, by what was announced with its piece.
+  /// Whether it is not text, as announced with its piece.
   bool IsControl(Token token) const { return control_.contains(token); }
 
   const RunEvent& run() const { return run_; }

@@ -42,7 +42,7 @@ struct Line {
   bool is_open = false;  // some position of it is not filled
 };
 
-/// Breaks the cells into lines of at most `width` columns: behind a space, a mask or a wide character if there is one
+/// Breaks the cells into lines of at most `width` columns: after a space, a mask or a wide character if there is one
 /// in the line, else in the middle of a word. A space at which a line breaks is not shown.
 class Layout {
  public:
@@ -138,7 +138,7 @@ std::string RoundsLine(const CanvasModel& model) {
   return model.rounds().empty() ? text + " none" : text;
 }
 
-/// Traces of before wrote all parameters out, and one may come from a program with planners of its own.
+/// Older traces wrote out all parameters, and a trace may come from a program with its own planners.
 std::string PlannerTitle(const std::string& spec) {
   try {
     return ShortPlannerSpec(spec);
@@ -171,7 +171,7 @@ std::string RenderFrame(const CanvasModel& model, const FrameOptions& options) {
   if (options.max_lines > 0) {
     const auto room = static_cast<std::size_t>(std::max(1, options.max_lines - fixed_lines));
     if (lines.size() > room) {
-      // Work goes on from the first line with an open position; a full canvas shows its end.
+      // Shown from the first line with an open position; a full canvas shows its end.
       const auto open = std::find_if(lines.begin(), lines.end(), [](const Line& line) { return line.is_open; });
       begin = std::min(static_cast<std::size_t>(open - lines.begin()), lines.size() - room);
       end = begin + room;

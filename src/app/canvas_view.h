@@ -20,8 +20,8 @@ struct FrameOptions {
 inline constexpr int kNarrowest = 10;
 
 /// A title, the canvas and one or two status lines, each ending in a line feed, none wider than
-/// options.width. Lines break between words where they can. Tokens that are no text (BOS) are not shown. Nothing but
-/// SGR sequences in it, and none at all without colour. A pure function.
+/// options.width. Lines break between words where they can. Tokens that are not text (BOS) are not shown. It contains
+/// no escape sequences but SGR, and none at all without colour. A pure function.
 std::string RenderFrame(const CanvasModel& model, const FrameOptions& options);
 
 enum class ViewKind { kNone, kPlain, kLive };
@@ -32,12 +32,12 @@ struct ViewOptions {
   int delay_ms = 60;   // after each frame of a live view
   int keep_lines = 0;  // lines of the screen above the frame that should stay visible
   bool show_title = true;
-  bool ends_with_canvas = true;  // else a live view ends with its title and status: the text is printed by others
+  bool ends_with_canvas = true;  // else a live view ends with its title and status: the caller prints the text
   std::FILE* out = stdout;
 };
 
-/// Shows a run as it happens. Live: one frame per round and commit, drawn over the one before; the last one stays, and
-/// whole, however high it is, so that all of it can be scrolled to. Plain: one frame per step, one below the other, and
+/// Shows a run as it happens. Live: one frame per round and commit, drawn over the one before; the last one stays, in
+/// full, however high it is, so that all of it can be scrolled to. Plain: one frame per step, one below the other, and
 /// one at the end. Not thread-safe.
 class CanvasView : public Observer {
  public:

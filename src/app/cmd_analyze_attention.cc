@@ -1,4 +1,4 @@
-// punt analyze attention: what attention and states do where tokens are committed in parallel.
+// punt analyze attention: what attention and states do when tokens are committed in parallel.
 #include <fmt/format.h>
 
 #include <memory>
@@ -40,7 +40,7 @@ void PrintTable(const StudySetup& setup, const AttentionReport& report) {
 int RunAttentionStudy(const StudyFlags& flags) {
   const StudySetup setup = OpenStudy(flags, "attention");
   if (!setup.model.denoiser->info().has_attention_maps) {
-    BadInput("{} is no network: it has no attention to look at", setup.model.name);
+    BadInput("{} is not a network: it has no attention to look at", setup.model.name);
   }
   const StudyJob job{.measure = [&](const StudyRun& run) { return Measure(setup, run); },
                      .id_of = [](std::string_view line) { return ParseAttentionRun(line).id; }};

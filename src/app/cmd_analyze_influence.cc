@@ -86,10 +86,10 @@ std::string SummaryJson(const InfluenceFlags& flags, const StudySetup& setup, st
 int Run(const InfluenceFlags& flags) {
   StudySetup setup = OpenStudy(flags.study, "influence");
   if (!setup.model.denoiser->info().has_attention_maps) {
-    BadInput("{} is no network: it has no hidden states", setup.model.name);
+    BadInput("{} is not a network: it has no hidden states", setup.model.name);
   }
   if (setup.grid.size() != 1) BadInput("punt analyze influence takes one planner, got {}", setup.grid.size());
-  if (!flags.compare.empty()) {  // told before anything runs
+  if (!flags.compare.empty()) {  // checked before anything runs
     const auto missing = FindMissing(*MakePlanner(flags.compare), setup.model.denoiser->info());
     if (missing) ThrowMisfit(*missing, fmt::format("--compare {}: ", flags.compare));
   }
@@ -121,7 +121,7 @@ int Run(const InfluenceFlags& flags) {
 }
 
 constexpr const char* kFooter =
-    R"(Along runs of a planner, rows are looked at before and after some proposals are revealed: one alone (--singles), or the
+    R"(Along runs of a planner, rows are compared before and after some proposals are revealed: a single one (--singles), or the
 anchors of a test that PUNT made in that step (--sets). DIR gets a file per sequence, sample-NNNN.safetensors, with the
 hidden states, the proposals and the divergences of some canvases (--canvases; 0: none), which training/train influence
 learns from; and summary.json. With --compare, another planner is asked on every canvas that was tested, given the same

@@ -47,7 +47,7 @@ std::string Measure(const StudySetup& setup, const StudyRun& run) {
   return OrderRunLine(order);
 }
 
-/// A trace may name planners with every key; those at their defaults are of no interest.
+/// A trace may name planners with every key; those at their defaults are left out.
 std::string WithoutDefaults(const std::string& planner) {
   try {
     return ShortPlannerSpec(planner);
@@ -56,7 +56,7 @@ std::string WithoutDefaults(const std::string& planner) {
   }
 }
 
-/// Every file is a kind of its own.
+/// Every file counts as one kind.
 std::vector<OrderRun> ReadRuns(const std::vector<std::string>& traces) {
   std::vector<OrderRun> runs;
   for (const std::string& path : traces) {

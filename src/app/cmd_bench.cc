@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What has been measured so far, so that a look into the folder shows it at any time.
+/// Writes what has been measured so far, so that the folder shows it at any time.
 void WriteFiles(const fs::path& folder, const BenchReport& report, const Configuration& configuration) {
   WriteFileAtomically(folder / "bench.json", BenchJson(report));
   WriteFileAtomically(folder / "bench.md", BenchMarkdown(report));
@@ -38,7 +38,7 @@ std::string SamplingLine(const SweepPlan& plan, const Model& model) {
                      fmt::join(plan.axes.seeds, ", "), ScoreOf(plan.eval, model, ""));
 }
 
-/// What all points have in common, and the lists of what they have not.
+/// What all points have in common, and lists of what differs.
 Configuration SweepConfiguration(const SweepPlan& plan, const EvalSetup& setup) {
   const GridEntry& first = plan.points.front().entry;
   Configuration configuration;

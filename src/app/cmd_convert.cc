@@ -129,8 +129,8 @@ Types (bits per weight):
     text += fmt::format("  {:<8} {:>5}  {}\n", row.name, bits, row.summary);
   }
   return text +
-         R"(Norms, biases, routers and position embeddings are always f32. A mixture gives embeddings, values and the
-way down of part of the layers more bits. Rows that blocks do not divide get a larger type.)";
+         R"(Norms, biases, routers and position embeddings are always f32. A mixture gives embeddings, and attn_v and
+ffn_down in some layers, more bits. Matrices whose rows are not whole blocks get a type with smaller blocks.)";
 }
 
 }  // namespace

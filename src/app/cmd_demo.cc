@@ -1,4 +1,4 @@
-// punt demo: records written side by side; a story told live with PUNT; what tests find where the truth is known;
+// punt demo: records written side by side; a story written live with PUNT; what tests find where the truth is known;
 // planners on stories.
 #include <fmt/format.h>
 
@@ -55,7 +55,7 @@ bool WriteRecords(const DemoFlags& flags) {
                      flags.view.Options(stdout, ViewKind::kNone).colour);
 }
 
-/// The story, as it appears; where it cannot be drawn, its text.
+/// The story, as it appears; if it cannot be drawn, its text.
 void Tell(const DemoFlags& flags, const EvalSetup& setup) {
   const Model& model = *setup.model;
   const DenoiserInfo& info = model.denoiser->info();
@@ -77,7 +77,7 @@ void Tell(const DemoFlags& flags, const EvalSetup& setup) {
   const std::unique_ptr<DenoiserSession> session = model.denoiser->NewSession(setup.session);
   const GenerateResult result = Generate(*session, Canvas(item.canvas, info.mask_token, info.vocab_size),
                                          MakeEvalRecipe(flags.eval, model, kLivePlanner, ""), company);
-  if (is_drawn || result.stop == StopReason::kCancelled) return;  // half a story is masks for the most part
+  if (is_drawn || result.stop == StopReason::kCancelled) return;  // half a story is mostly masks
   fmt::print("{}\n", SafeText(setup.task->ResponseText(item, result.tokens)));
 }
 
@@ -161,7 +161,7 @@ Runner AddDemo(CLI::App& command) {
   AddSampling(command, eval.sampling, kWithoutPlanner);  // which planners is what it shows
   flags->view.AddTo(command);
   command.footer(
-      "Sampled with temperature 0.7, from the likeliest tokens that make up 90 % (--top-p 0.9). The judge is an "
+      "Sampled with temperature 0.7, from the most likely tokens that make up 90 % (--top-p 0.9). The judge is an "
       "autoregressive model of the same kind of text: "
       "the\nperplexity it gives to what was written. From three stories on there are intervals of 95 %.\n\n"
       "Examples:\n  punt demo\n  punt demo --delay 150 --seed 3\n  punt demo --samples 10 --view none");

@@ -21,7 +21,7 @@ struct DetokenizeFlags {
   bool json = false;
 };
 
-/// Numbers apart by spaces or commas, brackets allowed: what tokenize prints, with --json or without.
+/// Numbers separated by spaces or commas, brackets allowed: what tokenize prints, with --json or without.
 std::vector<Token> ParseIds(const std::string& text) {
   std::string spaced = text;
   for (char& c : spaced) {

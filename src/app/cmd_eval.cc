@@ -1,4 +1,4 @@
-// punt eval: a task, a model and a planner; records as they come, then the summary.
+// punt eval: a task, a model and a planner; a record for each item, then the summary.
 #include <fmt/format.h>
 
 #include <memory>
@@ -29,9 +29,9 @@ struct EvalCommand {
   CLI::Option* temperature_option = nullptr;
 };
 
-/// Throws Error on options that contradict each other; fills in the model that goes without saying.
+/// Throws Error on options that contradict each other; fills in the default model.
 void Complete(EvalCommand& command) {
-  CanonicalTaskSpec(command.eval.task);  // a wrong key is told before a missing model
+  CanonicalTaskSpec(command.eval.task);  // a wrong key is reported before a missing model
   CanonicalPlannerSpec(command.eval.sampling.planner);
   const std::optional<double> usual = UsualTemperature(command.eval.task);
   if (usual && command.temperature_option->count() == 0) command.eval.sampling.temperature = *usual;

@@ -33,7 +33,7 @@ class Broadcast : public Observer {
   std::vector<Observer*> observers_;
 };
 
-/// Whoever watches and whoever prints, for all runs of the command.
+/// The observers and the printer, for all runs of the command.
 struct Outputs {
   std::optional<TraceFile> trace;
   std::optional<CanvasView> view;
@@ -42,7 +42,7 @@ struct Outputs {
 };
 
 void OpenOutputs(const GenerateFlags& flags, std::int64_t total, Outputs& outputs) {
-  // Standard output belongs to the result; a view beside JSON goes where messages go.
+  // Standard output is for the result; with JSON, a view goes where messages go.
   const bool for_machines = flags.is_for_machines();
   ViewOptions options = flags.view.Options(for_machines ? stderr : stdout, ViewKind::kNone);
   options.ends_with_canvas = for_machines;  // else the text itself comes next
@@ -87,7 +87,7 @@ int Repeat(CLI::App& command, GenerateFlags& flags) {
   const GenerateFlags given = flags;
   if (given.from.empty()) BadInput("--from needs the name of a file");
   if (given.from == "-" && given.prompt == "-") BadInput("--from - and the prompt - both read the standard input");
-  RequireConsistent(given);  // what was given here is not a fault of the file
+  RequireConsistent(given);  // errors in what was given here are not the file's
   const std::vector<RecordedRun> runs = ReadRecordedRuns(given.from);
   std::int64_t total = 0;
   for (const RecordedRun& run : runs) total += run.samples;
@@ -101,7 +101,7 @@ int Repeat(CLI::App& command, GenerateFlags& flags) {
     ApplyRecorded(run, command, flags);
     WithPlace(run.where, [&] { RequireConsistent(flags); });
   };
-  for (const RecordedRun& run : runs) apply(run);  // a bad line is told before the first one runs
+  for (const RecordedRun& run : runs) apply(run);  // a bad line is reported before the first one runs
   Outputs outputs;
   for (const RecordedRun& run : runs) {
     if (WasInterrupted()) break;
@@ -138,12 +138,12 @@ constexpr const char* kMoreExamples = R"(More examples:
   punt generate --planner top-k:k=4 --samples 5 --trace runs.jsonl
   punt generate --cache settled --compute int8    faster, approximately: see punt list caches, docs/performance.md
 
-The default temperature of 1 samples a model from its own law. A window that divides the generation into
-blocks fills them left to right. Sample i of a run is sample i of any run with the same seed: see --first-sample.
+The default temperature of 1 samples from the model's own law. Sample i of a run is sample i of any run with the same
+seed: see --first-sample.
 
-Above each of several texts stands a line "--- seed 7, sample 1 (2 of 3) ---". --json prints one object a line. A
-canvas that --max-steps, --max-nfe or Ctrl-C left unfinished is no text: it is told on the standard error ("_" for what
-is open) and, in JSON, by "stop" and "masked". Of several samples, Ctrl-C leaves the finished ones.
+Each of several texts follows a line "--- seed 7, sample 1 (2 of 3) ---". --json prints one object per line. A canvas
+that --max-steps, --max-nfe or Ctrl-C left unfinished is not printed as a text but shown on the standard error ("_" for
+what is open); in JSON, "stop" and "masked" say so. Of several samples, Ctrl-C keeps the finished ones.
 
 Live view: green accepted in this step, red rejected, plain committed earlier, dots still masked.)";
 

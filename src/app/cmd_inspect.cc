@@ -56,7 +56,7 @@ Json Scalar(gguf_type type, const void* data, std::size_t i) {
     case GGUF_TYPE_FLOAT32: {
       const std::string text = fmt::format("{}", static_cast<const float*>(data)[i]);
       const Json number = Json::parse(text, nullptr, false);
-      return number.is_discarded() ? Json(text) : number;  // nan and inf are no JSON
+      return number.is_discarded() ? Json(text) : number;  // nan and inf are not JSON
     }
     default:
       return nullptr;
@@ -108,7 +108,7 @@ Json TypesJson(const WeightSource& source) {
   return json;
 }
 
-/// Keys of this architecture, by the names that are the same for all; absent ones are left out.
+/// Keys of this architecture, by the names that all architectures share; absent ones are left out.
 Json SizesJson(const Metadata& metadata, const std::string& architecture) {
   constexpr std::pair<const char*, const char*> kSizes[] = {
       {"context", "context_length"},  {"width", "embedding_length"},     {"layers", "block_count"},
@@ -171,7 +171,7 @@ Json Describe(const InspectFlags& flags, const WeightSource& source) {
   return json;
 }
 
-/// Names come from the file: no control character of theirs reaches the terminal.
+/// Names come from the file: their control characters must not reach the terminal.
 std::string Clean(std::string name) {
   std::replace_if(
       name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, '?');

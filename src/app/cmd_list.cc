@@ -54,7 +54,7 @@ void ListPlanners(bool json) {
   for (const PlannerRow& row : Planners()) PrintRow("", row.name, row.summary, row.params);
 }
 
-/// Of a table with nothing but names, summaries and keys.
+/// For a table that has only names, summaries and keys.
 template <typename Row>
 void ListRows(std::span<const Row> rows, bool json) {
   if (json) return PrintJson(RowsJson(rows));
@@ -71,7 +71,7 @@ void ListModels(bool json) {
     if (json) list.push_back({{"name", model.name}, {"summary", summary}, {"file", model.file.string()}});
     if (!json) fmt::print("{}\n    {}\n", model.name, summary);
   }
-  for (const BundledModel& model : FetchedModels()) {  // anything may lie there: it is not opened
+  for (const BundledModel& model : FetchedModels()) {  // anything may be there: it is not opened
     if (json) list.push_back({{"name", model.name}, {"summary", "fetched"}, {"file", model.file.string()}});
     if (!json) fmt::print("{}\n    fetched: {}\n", model.name, model.file.string());
   }
@@ -190,7 +190,8 @@ int Run(const ListFlags& flags) {
 
 Runner AddList(CLI::App& command) {
   const auto flags = std::make_shared<ListFlags>();
-  command.add_option("what", flags->what, "planners, scores, caches, models, tasks or devices; nothing: say so");
+  command.add_option("what", flags->what,
+                     "planners, scores, caches, models, tasks or devices; without it, lists these");
   command.add_flag("--json", flags->json, "Print a JSON array");
   command.footer("Examples:\n  punt list\n  punt list planners\n  punt list models --json");
   return [flags] { return Run(*flags); };

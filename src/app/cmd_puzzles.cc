@@ -71,8 +71,8 @@ Runner AddPuzzles(CLI::App& command) {
   const auto flags = std::make_shared<PuzzleFlags>();
   AddInteger(command, "--size", flags->size, 4, 9, "Rows of the board: 9, 6 or 4")->default_str("9");
   command.add_option("--givens", flags->givens,
-                     "Filled cells, N or N-M, drawn evenly; default: 36-46, 12-18 or 5-8 by size");
-  AddInteger(command, "--count", flags->count, 1, kMostPuzzles, "How many puzzles")->default_str("200");
+                     "Filled cells, N or N-M, drawn uniformly; default: 36-46, 12-18 or 5-8 by size");
+  AddInteger(command, "--count", flags->count, 1, kMostPuzzles, "Number of puzzles")->default_str("200");
   AddSeed(command, "--seed", flags->seed, "Seed of all random numbers");
   AddSeed(command, "--first", flags->first, "Number of the first puzzle");
   command.add_option("--out", flags->out, "File; -: the standard output")->capture_default_str();

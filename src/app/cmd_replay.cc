@@ -55,7 +55,7 @@ void ShowStep(const std::vector<TraceEvent>& events, const ReplayFlags& flags, c
   fmt::print("{}", RenderFrame(model, {.width = is_wide ? SizeOf(options.out).columns : 80, .colour = options.colour}));
 }
 
-/// Of every run without an end: what comes last in it is not the result.
+/// A note for every run without an end: its last state is not the result.
 void NoteCutRuns(const std::vector<TraceEvent>& events, const ReplayFlags& flags) {
   std::int64_t run = -1;
   bool is_open = false;

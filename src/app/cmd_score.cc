@@ -1,4 +1,4 @@
-// punt score: judges responses that somebody has generated; needs no model.
+// punt score: judges given responses; needs no model.
 #include <fmt/format.h>
 
 #include <memory>
@@ -191,7 +191,7 @@ Runner AddScore(CLI::App& command) {
   command.add_flag("--json", flags->json, "Print the summary as JSON");
   command.add_option("--jobs", flags->jobs, "Responses judged at a time (default: one per processor)")
       ->check(CLI::Range(1, 1024));
-  command.add_flag("--unsandboxed", flags->unsandboxed, "Run programs with limits of time and memory alone");
+  command.add_flag("--unsandboxed", flags->unsandboxed, "Run programs with limits on time and memory only");
   command.add_option("--time-limit", flags->seconds, "Seconds per program (default: humaneval 3, mbpp 10)")
       ->check(CLI::Range(0.1, 3600.0));
   AddMtBenchOptions(command, flags->mt_bench);

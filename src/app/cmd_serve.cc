@@ -35,8 +35,8 @@ namespace {
 
 constexpr const char* kKeyVariable = "PUNT_API_KEY";
 constexpr int kPollMilliseconds = 100;
-// How requests sample that do not say; not: what sequences that run together share, and what is theirs alone. --max-nfe
-// is the server's limit.
+// How to sample what requests leave out; without the options that sequences which run together share, and those that
+// belong to a single request. --max-nfe is the server's limit.
 constexpr std::string_view kNotServed[] = {"guidance", "freeze_mask_ratio", "max_nfe", "seed"};
 
 struct ServeFlags {
@@ -67,8 +67,8 @@ struct ServeFlags {
   bool quiet = false;
 };
 
-/// A key as clients can show it: a header's value has no space around it. An empty one would let everybody in, and
-/// comes from a variable that was meant to be set.
+/// A key as clients can send it: a header's value has no space around it. An empty one would let everyone in, and
+/// comes from a variable that should have been set.
 std::string KeyOf(std::string_view text, std::string_view source) {
   const std::string_view key = Trimmed(text);
   if (key.empty()) BadInput("{} is empty", source);
@@ -127,7 +127,7 @@ ServerOptions OptionsOf(const ServeFlags& flags) {
                         .max_rows = flags.max_rows}};
 }
 
-/// The first pass allocates and reads in what later ones use.
+/// The first pass allocates and reads what later ones use.
 void WarmUp(const Model& model, int threads) {
   const DenoiserInfo& info = model.denoiser->info();
   const auto session = model.denoiser->NewSession({.threads = threads});
@@ -156,8 +156,8 @@ void RequireServable(const Model& model, const Sampling& sampling) {
   }
 }
 
-/// Every connection has a thread of its own, and glibc would keep the logits of a past request in that thread's heap
-/// for ever: memory of a server under load doubled in minutes. Large blocks go back to the system instead.
+/// Every connection has its own thread, and glibc would keep the logits of a past request in that thread's heap
+/// for ever: the memory of a server under load doubled in minutes. Large blocks go back to the system instead.
 void ReturnLargeBlocks() {
 #ifdef M_MMAP_THRESHOLD
   mallopt(M_MMAP_THRESHOLD, 256 << 10);
@@ -177,7 +177,7 @@ int Run(const ServeFlags& flags) {
   const std::unique_ptr<Server> server = Server::Make(options, log);
   const int port = server->Bind();
   if (!IsLoopback(flags.host) && options.api_keys.empty()) {
-    const std::string warning = fmt::format("everybody who reaches {} is served: no --api-key is set", flags.host);
+    const std::string warning = fmt::format("anyone who can reach {} is served: no --api-key is set", flags.host);
     PrintWarnings({&warning, 1});
   }
   std::thread listener([&] { server->Run(); });
@@ -225,25 +225,25 @@ Runner AddServe(CLI::App& command) {
   constexpr std::int64_t kMillion = 1'000'000;
   command.footer(std::string(kExamples) + kRestOfFooter + kDetails);
   command.add_option("--host", flags->host, "Address to listen on")->capture_default_str();
-  AddInteger(command, "--port", flags->port, 0, 65535, "Port; 0: any that is free")->default_str("8080");
+  AddInteger(command, "--port", flags->port, 0, 65535, "Port; 0: any free port")->default_str("8080");
   command.add_option("--alias", flags->alias, "What clients call the model; default: the name of its file");
   command
-      .add_option(
-          "--chat-template", flags->chat_template,
-          "auto: the model's own, or plain where it has none; plain: the messages' texts, a line each; none: no chats")
+      .add_option("--chat-template", flags->chat_template,
+                  "auto: the model's own, or plain if it has none; plain: only the messages' texts, one per line; "
+                  "none: no chats")
       ->check(CLI::IsMember({"auto", "plain", "none"}))
       ->capture_default_str();
-  command.add_option("--api-key", flags->api_key, "Key that clients must show");
+  command.add_option("--api-key", flags->api_key, "Key that clients must send");
   command.add_option("--api-key-file", flags->api_key_file,
-                     "File of keys, one a line; lines that begin with # are not keys");
+                     "File of keys, one per line; lines that begin with # are ignored");
   command
       .add_option(
           "--allow-host", flags->allow_hosts,
-          "Name that clients may use, beside localhost, addresses and the machine's own (repeatable; * for any)")
+          "Name that clients may use, besides localhost, addresses and the machine's own (repeatable; * for any)")
       ->allow_extra_args(false);
-  command.add_option("--cors", flags->cors, "Origin whose pages may ask (* for all); default: none");
+  command.add_option("--cors", flags->cors, "Origin whose pages may send requests (* for all); default: none");
   AddInteger(command, "--max-tokens", flags->max_tokens, 1, kMillion,
-             "Most positions of a completion; more are not refused, but not generated")
+             "Most positions of a completion; larger requests are reduced to this")
       ->default_str("4096");
   AddInteger(command, "--max-n", flags->max_n, 1, 1024, "Most choices of a prompt")->default_str("16");
   AddInteger(command, "--max-prompts", flags->max_prompts, 1, 1024, "Most prompts of a request")->default_str("64");
@@ -261,7 +261,7 @@ Runner AddServe(CLI::App& command) {
       ->default_str("256");
   AddInteger(command, "--max-rows", flags->max_rows, 1, 1000 * kMillion, "Most rows of sequences that run together")
       ->default_str("8192");
-  AddInteger(command, "--grace", flags->grace, 0, kMillion, "Seconds to finish in when told to stop")
+  AddInteger(command, "--grace", flags->grace, 0, kMillion, "Seconds to finish after a signal to stop")
       ->default_str("30");
   flags->model.AddTo(command)->default_str("stories");
   AddSampling(command, flags->sampling, kNotServed);

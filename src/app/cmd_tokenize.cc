@@ -62,7 +62,7 @@ Runner AddTokenize(CLI::App& command) {
       "The text, special tokens written out in it included; - (the default) reads the standard input to its end");
   command.add_option("-m,--model", flags->model, "A GGUF file, a Hugging Face folder or a toy model")->required();
   command.add_flag("--json", flags->json, "Print an object with tokens and their pieces");
-  command.add_flag("--special", flags->special, "With what stands before and behind a whole text: BOS, [CLS], [SEP]");
+  command.add_flag("--special", flags->special, "With what comes before and after a whole text: BOS, [CLS], [SEP]");
   command.add_flag("--chat", flags->chat, "As the user's message in the model's chat template");
   command.footer(
       "Examples:\n  punt tokenize --model model.gguf \"Hello world\"\n"

@@ -79,12 +79,12 @@ std::vector<const char*> WithoutHelpCommand(int argc, const char* const* argv) {
   return arguments;
 }
 
-/// The parser's own message for a wrong command would only say that one is required; and help is not asked of it.
+/// The parser's own message for a wrong command would only say that one is required, and it cannot ask for help.
 void RequireKnownCommand(const CLI::App& app, std::span<const char* const> arguments) {
   const std::string first = arguments[1];
   if (first.starts_with('-')) {
     if (app.get_option_no_throw(first) != nullptr) return;
-    BadInput("unknown option {} of punt: options stand behind the command (see punt --help)", first);
+    BadInput("unknown option {} of punt: options come after the command (see punt --help)", first);
   }
   for (const CommandRow& row : Commands()) {
     if (first == row.name) return;
@@ -92,7 +92,7 @@ void RequireKnownCommand(const CLI::App& app, std::span<const char* const> argum
   BadInput("{}", UnknownCommand(app, "punt", first));
 }
 
-/// --help and --version end in here too. Nothing but the name of the program asks for help, but is no command: scripts
+/// --help and --version end in here too. The name of the program alone shows help, but fails: scripts
 /// that lost their arguments should notice.
 int Parse(CLI::App& app, std::span<const char* const> arguments, bool& is_done) {
   is_done = true;

@@ -1,4 +1,4 @@
-// Planners side by side on one exact model: what they cost, and what that cost buys.
+// Planners side by side on one exact model: what they cost, and what they get for it.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@
 namespace punt {
 
 struct ComparisonOptions {
-  Sampling sampling;         // its planner is not looked at
+  Sampling sampling;         // its planner is ignored
   std::int64_t samples = 8;  // sequences per planner: sample numbers 0..samples-1, the same for all
   int threads = 1;           // changes only speed
 };
@@ -25,7 +25,7 @@ struct ComparisonRow {
   std::string planner;
   std::int64_t samples = 0;
   double nfe = 0;
-  double calls = 0;  // batches of passes that had to wait for one another
+  double calls = 0;  // batches of passes, each of which had to wait for the one before
   double steps = 0;
   double tokens_per_forward = 0;  // all committed tokens over all passes
   double error_nats = 0;          // per sequence: what drawing tokens in parallel cost, exactly
@@ -38,7 +38,7 @@ inline constexpr const char* kComparisonModel = "toy:markov,length=256,vocab=8,s
 /// The planners of the demonstration; the sequential reference comes first. Each a spec.
 std::vector<std::string> DefaultPlanners();
 
-/// Splits at ';' outside parentheses, drops spaces around specs. Throws Error when a spec is empty or is no
+/// Splits at ';' outside parentheses, drops spaces around specs. Throws Error when a spec is empty or not a
 /// valid planner, so that a long run does not fail at its end.
 std::vector<std::string> ParsePlannerList(std::string_view text);
 

@@ -24,7 +24,7 @@ constexpr int kEntries = 16;
 constexpr int kPeople = 4;
 constexpr int kLabel = 7;
 constexpr int kColumn = 18;
-// Entries are to be random: ranked by rows, not by what was drawn from them. Any order of a line will do.
+// Entries should be random: ranked by rows, not by what was drawn from them. Any order of a line is right.
 constexpr const char* kDocumentScore = "margin";
 constexpr const char* kLineScore = "token-prob";
 const std::vector<std::string> kPlanners = {"top-k:k=1", "threshold:tau=0.9", "top-k:k=8", "scout"};
@@ -63,7 +63,7 @@ WrittenRecords ReadWritten(std::string_view schema, int entries, std::string_vie
 }
 
 std::int64_t CountDifferent(const WrittenRecords& written) {
-  std::set<std::string> contents;  // all behind the number
+  std::set<std::string> contents;  // everything after the number
   for (std::size_t i = 0; i < written.lines.size(); ++i) {
     const std::string& line = written.lines[i];
     if (written.is_right[i]) contents.insert(line.substr(std::min(line.size(), line.find(','))));
@@ -123,7 +123,7 @@ std::string LinesTable(const std::vector<std::string>& asked, const std::vector<
     if (answer.names.empty()) {
       text += " no list x";
     } else if (!answer.is_right && !says_why) {
-      text += answer.names == asked ? "  not shuffled x" : "  not everybody x";
+      text += answer.names == asked ? "  not shuffled x" : "  not everyone x";
     }
     text += "\n";
   }

@@ -1,4 +1,4 @@
-// The first part of `punt demo`: one document written by several planners, side by side, wrong entries marked.
+// The first part of `punt demo`: one document written by several planners, side by side, with wrong entries marked.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ namespace punt {
 struct WrittenRecords {
   std::string planner;
   std::int64_t passes = 0;
-  std::vector<std::string> lines;  // one per entry that was asked for; empty where there is none
+  std::vector<std::string> lines;  // one per requested entry; empty if it is missing
   std::vector<bool> is_right;      // of each: present and consistent
 };
 
 /// The entries of a CSV text by their numbers, and which of them are consistent.
 WrittenRecords ReadWritten(std::string_view schema, int entries, std::string_view text);
 
-/// Contents among the entries that are right: one that comes again and again is no test data.
+/// Different contents among the entries that are right: the same one again and again is useless as test data.
 std::int64_t CountDifferent(const WrittenRecords& written);
 
 /// Columns of what planners wrote, wrong entries with an x (and red); below, passes, right entries and different ones.
@@ -32,11 +32,11 @@ std::string RecordsTable(const std::vector<WrittenRecords>& columns, bool colour
 /// cheapest of them.
 std::string RecordsVerdict(const std::vector<WrittenRecords>& columns);
 
-/// Whether the model that writes the records came along.
+/// Whether the model that writes the records is there.
 bool HasRecordsModel();
 
-/// An answer to a question to shuffle a line of people, by given names; names that come twice or are of nobody in the
-/// line are marked with an x (and red), and so is an answer that is no line, not everybody or not shuffled.
+/// An answer to a question to shuffle a line of people, by given names; names that come twice or are of no one in the
+/// line are marked with an x (and red), and so is an answer that is not a line, lacks someone or is not shuffled.
 struct WrittenLine {
   std::string planner;
   std::int64_t passes = 0;

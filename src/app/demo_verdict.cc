@@ -32,7 +32,7 @@ std::string ChainVerdict(std::span<const ComparisonRow> rows) {
   const auto ours =
       std::find_if(rows.begin(), rows.end(), [](const ComparisonRow& row) { return IsPuntCurve(row.planner); });
   if (ours == rows.end()) return "";
-  const ComparisonRow* near = nullptr;     // of the others with about as many passes or fewer, the one that errs least
+  const ComparisonRow* near = nullptr;     // of the others with about as many passes or fewer, the one with least error
   const ComparisonRow* careful = nullptr;  // of those that err no more, the one with the fewest passes
   for (const ComparisonRow& row : rows) {
     if (&row == &*ours) continue;

@@ -1,4 +1,4 @@
-// What the tables of `punt demo` mean, in words that are made from their figures: no claim can outlive the facts.
+// What the tables of `punt demo` mean, in sentences made from their figures: no claim can outlive the facts.
 #pragma once
 
 #include <span>

@@ -7,8 +7,8 @@
 
 namespace punt {
 
-/// Settings, planners, and how many runs and items that makes: for the plan's task, or for all those of its preset when
-/// it names none. `as_json`: one object.
+/// Settings, planners, and the resulting number of runs and items: for the plan's task, or for all tasks of its preset
+/// when it names none. `as_json`: one object.
 std::string DryRun(const SweepPlan& plan, bool as_json);
 
 }  // namespace punt

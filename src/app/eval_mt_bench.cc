@@ -52,7 +52,7 @@ Configuration ConfigurationOf(const EvalFlags& flags, const MtBenchRun& run, con
   return configuration;
 }
 
-/// A question's number, as FastChat writes it, where it is one.
+/// A question's id, as a number if it is one, as FastChat writes it.
 Json IdJson(const std::string& id) {
   const bool is_number = !id.empty() && id.size() < 18 && id.find_first_not_of("0123456789") == std::string::npos;
   return is_number ? Json(std::stoll(id)) : Json(id);

@@ -14,7 +14,7 @@ struct MtBenchRun {
 };
 
 /// Returns the exit code. Answers are in FastChat's format, a line per question as it is finished; the same command
-/// goes on where an earlier one stopped.
+/// continues where an earlier one stopped.
 int AnswerMtBench(const EvalFlags& flags, const MtBenchRun& run);
 
 }  // namespace punt

@@ -1,4 +1,4 @@
-// What `punt eval` prints and writes of a summary, and the table that `punt score` shares.
+// The summary that `punt eval` prints and writes, and the table that it shares with `punt score`.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct EvalReport {
 };
 
 /// One JSON object: task, model, planner, items, accuracy, ci95, nfe_mean, steps_mean, seconds_mean, then the task's
-/// own figures (NAME and NAME_ci95), notes and the configuration. The accuracy is null where nothing is correct or
+/// own figures (NAME and NAME_ci95), notes and the configuration. The accuracy is null if nothing is correct or
 /// wrong.
 std::string EvalJson(const EvalReport& report, int indent);
 

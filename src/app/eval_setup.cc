@@ -106,7 +106,7 @@ std::unique_ptr<Task> MakeEvalTask(const EvalFlags& flags, const EvalSetup& setu
 
 namespace {
 
-/// Letters and digits alone, in lower case: tokenizers differ in spaces, and some in case.
+/// Only letters and digits, in lower case: tokenizers differ in spaces, and some in case.
 std::string Letters(std::string_view text) {
   std::string letters;
   for (char c : text) {
@@ -117,7 +117,7 @@ std::string Letters(std::string_view text) {
   return letters;
 }
 
-/// A model of boards or of proteins runs on any canvas; what it writes is no text for a judge of texts.
+/// A model of boards or proteins runs on any canvas, but what it writes is not text for a judge of texts.
 void RequireText(const Model& model, const TaskRow& task) {
   if (!task.takes_judge || model.tokenizer == nullptr) return;
   constexpr std::string_view kSentence = "Jim was 5";  // no J and no digits in proteins

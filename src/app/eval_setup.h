@@ -1,4 +1,4 @@
-// What `punt eval`, `punt bench` and `punt demo` share: flags of a task and how to sample, and what they become.
+// What `punt eval`, `punt bench` and `punt demo` share: flags for a task and for sampling, and what is made from them.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -27,12 +27,12 @@ struct EvalFlags {
   std::int64_t limit = 0;
   std::int64_t length = 0;
 
-  /// Without --planner where planners come as a list.
+  /// Without --planner if planners are given as a list.
   void AddTo(CLI::App& command, bool has_planner);
 };
 
-/// The model of the flags, or else the one that comes along for their task. Throws Error saying which kind of model the
-/// task needs.
+/// The model of the flags, or else the bundled one for their task. Throws Error saying which kind of model the task
+/// needs.
 std::string ModelOf(const EvalFlags& flags);
 
 /// A task, and the model that is to solve it, opened.
@@ -44,11 +44,11 @@ struct EvalSetup {
   std::string judge;      // its path or bundled name
 };
 
-/// A file's name and content (or a folder's, with all below it), for a configuration; of a large one (a model) the
-/// size, for reading gigabytes is no check. Empty for an empty path.
+/// Identifies a file for a configuration by name and content (or a folder, with all below it); a large one (a model) by
+/// its size, because reading gigabytes takes too long. Empty for an empty path.
 std::string FileIdentity(const std::string& path, bool is_large);
 
-/// What opening is for. Whoever generates nothing need not prepare the weights; one of many says no warnings.
+/// What opening is for. Without generating, the weights need not be prepared; one process of many prints no warnings.
 struct OpenOptions {
   bool generates = true;
   bool warns = true;
@@ -57,7 +57,8 @@ struct OpenOptions {
 /// Opens everything that the flags name, warnings printed. Throws Error.
 EvalSetup OpenEval(const EvalFlags& flags, const OpenOptions& options = {});
 
-/// The task of the flags (another seed than at opening, say) for the setup's model, which it must not outlive.
+/// The task of the flags (with another seed than at opening, for example) for the setup's model, which it must not
+/// outlive.
 std::unique_ptr<Task> MakeEvalTask(const EvalFlags& flags, const EvalSetup& setup);
 
 /// `score`, or else that of the flags, or else the model's own.
@@ -69,7 +70,7 @@ Sampling EvalSampling(const EvalFlags& flags, const Model& model, const std::str
 /// The recipe of the same.
 Recipe MakeEvalRecipe(const EvalFlags& flags, const Model& model, const std::string& planner, const std::string& score);
 
-/// What a session of the model has to know; the threads of the flags.
+/// The options of a session of the model; the threads of the flags.
 SessionOptions EvalSession(const EvalFlags& flags, const Model& model);
 
 /// What the configuration says of all that.

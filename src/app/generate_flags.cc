@@ -26,7 +26,7 @@ void AddContent(GenerateFlags& flags, CLI::App& command) {
   command.add_option("prompt,-p,--prompt", flags.prompt, "Text to continue; - reads it from the standard input");
   command.add_flag("--chat", flags.chat, "The prompt is a message: put it into the model's template, show the answer");
   AddText(command, "--infill", flags.infill,
-          "Text with holes of n tokens, [MASK:n]: ab[MASK:12]cd. A space before a hole is the hole's");
+          "Text with holes of n tokens, [MASK:n]: ab[MASK:12]cd. A space before a hole belongs to the hole");
   AddInteger(command, "-n,--length", flags.length, 1, kInt,
              "Positions to generate; default: 128, or all that a small model takes");
   AddInteger(command, "--samples", flags.samples, 1, kMostSamples, "How many sequences")->default_str("1");
@@ -43,9 +43,10 @@ void AddContent(GenerateFlags& flags, CLI::App& command) {
 }
 
 void AddOutput(GenerateFlags& flags, CLI::App& command) {
-  command.add_flag("--json", flags.json, "Print a JSON object a line, with all that repeats the run (see --from)");
+  command.add_flag("--json", flags.json,
+                   "Print one JSON object per line, with everything needed to repeat the run (see --from)");
   AddText(command, "--separator", flags.separator,
-          "This line between samples, instead of one above each that tells its seed and number");
+          "This line between samples, instead of one above each with its seed and number");
   AddText(command, "--trace", flags.trace, "Write every event to this file (JSON lines)");
   flags.view.AddTo(command);
   SetGroup(command, "Output", {"--json", "--trace"});

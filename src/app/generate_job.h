@@ -16,11 +16,11 @@ namespace punt {
 
 /// Everything that is fixed before the first sample.
 struct GenerateJob {
-  GenerateFlags flags;  // as given, with what was left to defaults filled in: see SettingsJson
+  GenerateFlags flags;  // as given, with defaults filled in: see SettingsJson
   Model model;
   Recipe recipe;                         // of the first sample
   std::vector<Token> canvas;             // of every sample, or of the longest
-  std::optional<SampleLengths> lengths;  // where samples differ
+  std::optional<SampleLengths> lengths;  // if samples differ in length
   Company company;                       // observer not set
   bool is_board = false;                 // of sudoku; its text begins with a line feed
   ReportContext report;                  // model not set: a job may be moved
@@ -30,15 +30,15 @@ struct GenerateJob {
 /// Opens what the flags name; warnings and notes go to the standard error. Throws Error.
 GenerateJob PrepareJob(const GenerateFlags& flags);
 
-/// Of one sample: the same for all, or as much shorter as its length is.
+/// The canvas of one sample: the same for all, or shortened to its length.
 Canvas CanvasOf(const GenerateJob& job, std::uint64_t sample);
 
-/// How many sequences run together. Forward passes with many rows gain nothing from more of them, and each sequence
-/// holds logits of its own.
+/// How many sequences run together. Forward passes with many rows gain nothing from more, and each sequence
+/// holds its own logits.
 std::int64_t BatchSize(const GenerateJob& job);
 
-/// Samples recipe.sample, recipe.sample + 1, ... in one batch. Whoever watches wants events in order, run by run: they
-/// come when the batch is done.
+/// Samples recipe.sample, recipe.sample + 1, ... in one batch. Observers get the events in order, run by run, when the
+/// batch is done.
 std::vector<GenerateResult> GenerateTogether(const GenerateJob& job, std::size_t count);
 
 }  // namespace punt

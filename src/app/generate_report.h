@@ -14,7 +14,7 @@ namespace punt {
 struct ReportContext {
   const Model* model = nullptr;
   int prompt_tokens = 0;  // tokens of the canvas that were given
-  // The part of the canvas that is text: without what the tokenizer puts around it, and in a chat the answer alone.
+  // The part of the canvas that is text: without what the tokenizer puts around it, and in a chat only the answer.
   std::size_t text_begin = 0;
   std::size_t text_end = 0;
   std::size_t tail_begin = 0;           // where generation runs to the end; an end of sequence there ends the text
@@ -23,9 +23,9 @@ struct ReportContext {
 
 /// One JSON object on one line: the result
 /// {"text","tokens","prompt_tokens","steps","nfe":{"base","test","total"},"row_passes","tokens_per_forward",
-///  "seconds","planner","seed","stop","peak_memory_bytes","masked","version",...} and all settings behind it. Tokens
-///  are
-/// those of the whole canvas, text is what ResultText gives, masked is the number of positions left open.
+///  "seconds","planner","seed","stop","peak_memory_bytes","masked","version",...}
+/// and then all settings. Tokens are those of the whole canvas, text is what ResultText gives, masked is the number of
+/// positions left open.
 std::string ResultJson(const GenerateResult& result, const ReportContext& context,
                        const nlohmann::ordered_json& settings);
 

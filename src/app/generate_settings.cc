@@ -65,7 +65,7 @@ const std::vector<SettingRow>& Settings() {
   return rows;
 }
 
-// What else stands in a line: the result, which a repetition makes anew.
+// The other keys of a line: the result, which a repetition makes anew.
 constexpr std::string_view kResultKeys[] = {
     "text",   "tokens",  "prompt_tokens",    "steps", "nfe", "row_passes", "tokens_per_forward", "seconds", "stop",
     "masked", "version", "peak_memory_bytes"};

@@ -18,8 +18,8 @@
 
 namespace punt {
 
-/// The settings of one sample, in the order of the table; `flags` with everything filled in that was left to defaults.
-/// What does not apply is null: a prompt beside an infill.
+/// The settings of one sample, in the order of the table; `flags` has defaults filled in.
+/// What does not apply is null, such as the prompt of an infill.
 nlohmann::ordered_json SettingsJson(const GenerateFlags& flags, std::uint64_t sample);
 
 /// Lines that differ only in their samples, which follow each other, are one run of several samples.
@@ -37,8 +37,8 @@ std::vector<RecordedRun> ParseRecordedRuns(std::string_view text, std::string_vi
 /// The same from a file; - is the standard input.
 std::vector<RecordedRun> ReadRecordedRuns(const std::string& name);
 
-/// Sets the options of `command` that were not given to it, in `flags`, where they store their values. Content goes
-/// together: a prompt that was given replaces an infill, and the other way round. Throws Error naming the line and what
+/// Sets the options of `command` that were not given to it, in `flags`, where they store their values. Content belongs
+/// together: a prompt that was given replaces an infill, and vice versa. Throws Error naming the line and what
 /// is wrong with the value.
 void ApplyRecorded(const RecordedRun& run, CLI::App& command, GenerateFlags& flags);
 

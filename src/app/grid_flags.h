@@ -1,4 +1,4 @@
-// Which planners are measured: a preset or a list. Shared by the commands that run many.
+// Which planners are measured: a preset or a list. Shared by the commands that run several.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -19,11 +19,12 @@ struct GridFlags {
   /// --planners alone, which is also called --planner, as where there is one.
   void AddPlanners(CLI::App& command);
 
-  /// Throws Error. With `one_score` no planner keeps a score of its own: whoever asks for a score means all of them.
+  /// Throws Error. With `one_score` no planner keeps its own score, because a score that was asked for means all of
+  /// them.
   std::vector<GridEntry> Chosen(bool one_score) const;
 };
 
-/// The presets, a line each, under a heading.
+/// The presets, one per line, under a heading.
 std::string PresetHelp();
 
 }  // namespace punt

@@ -13,14 +13,15 @@
 
 namespace punt {
 
-/// Thrown when a signal came; `doing` goes behind "interrupted". No std::exception: nobody on the way should take it
-/// for a failure. Whoever catches it must end the process without destroying what the abandoned work may use (_Exit).
+/// Thrown when a signal came; `doing` follows "interrupted". Not a std::exception, so that no handler on the way takes
+/// it for a failure. The code that catches it must end the process without destroying what the abandoned work may use
+/// (_Exit).
 struct Interrupted {
   std::string doing;
 };
 
-/// Runs `work` on a thread of its own and returns what it returns, or throws what it throws. Libraries that read a
-/// model of many gigabytes cannot be asked to stop: after a signal the thread is left to itself, and Interrupted
+/// Runs `work` on a separate thread and returns what it returns, or throws what it throws. Libraries that read a
+/// model of many gigabytes cannot be asked to stop: after a signal the thread is abandoned, and Interrupted
 /// thrown. So `work` must own all that it uses.
 template <typename Work>
 auto Interruptibly(std::string doing, Work work, const std::function<void()>& meanwhile = {}) {
@@ -36,7 +37,7 @@ auto Interruptibly(std::string doing, Work work, const std::function<void()>& me
   return result.get();
 }
 
-/// OpenModel, so. On a terminal a line says how far it is, if it takes long.
+/// OpenModel, run like that. On a terminal a line shows the progress, if it takes long.
 Model OpenInterruptibly(const std::string& name, const ModelOptions& options = {});
 
 }  // namespace punt

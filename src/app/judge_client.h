@@ -12,7 +12,7 @@ struct JudgeEndpoint {
   double seconds = 300;  // per attempt
 };
 
-/// The text of the first choice. Tries again when the connection fails, on status 408, 429 and from 500 on. Throws
+/// The text of the first choice. Tries again when the connection fails and on status 408, 429 and 500 or more. Throws
 /// Error (failed) naming the status and the beginning of the answer.
 std::string AskJudge(const JudgeEndpoint& endpoint, const std::string& body);
 

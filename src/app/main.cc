@@ -1,4 +1,4 @@
-// The `punt` program. What it can do is the table in commands.cc.
+// The `punt` program. Its commands are in the table in commands.cc.
 #include "app/command.h"
 
 int main(int argc, char** argv) { return punt::RunProgram(argc, argv); }

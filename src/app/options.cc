@@ -81,7 +81,7 @@ CLI::Option* AddSeed(CLI::App& command, const std::string& name, std::uint64_t& 
 }
 
 CLI::Option* AddThreads(CLI::App& command, std::int64_t& value, const std::string& subject) {
-  // The processes of a sweep are given the sweep's own arguments; it has said it once.
+  // The processes of a sweep get the sweep's own arguments, and it has already said this.
   const auto is_worker = [&command] {
     const CLI::Option* worker = command.get_option_no_throw(kWorkerOption);
     return worker != nullptr && worker->count() > 0;
@@ -95,7 +95,7 @@ CLI::Option* AddThreads(CLI::App& command, std::int64_t& value, const std::strin
   };
   return command
       .add_option_function<std::string>(
-          "--threads", read, subject + " (0: all processors that can be used, never more); never changes a result")
+          "--threads", read, subject + " (0: one per usable processor, which is also the most); never changes a result")
       ->type_name("N")
       ->default_str(fmt::format("{}", value));
 }

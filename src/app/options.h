@@ -19,18 +19,17 @@ double ParseReal(std::string_view text, std::string_view name, double min, doubl
 /// 0 means all processors that the process may use, and more than those are not used: see base/processors.h.
 int ThreadCount(std::int64_t asked);
 
-/// Declare an option that is stored in `value`, whose present content is the default. Names are "--length" or
+/// Declare an option that is stored in `value`, whose current content is the default. Names are "--length" or
 /// "-n,--length".
 CLI::Option* AddInteger(CLI::App& command, const std::string& name, std::int64_t& value, std::int64_t min,
                         std::int64_t max, const std::string& help);
 CLI::Option* AddReal(CLI::App& command, const std::string& name, double& value, double min, double max,
                      const std::string& help);
 CLI::Option* AddSeed(CLI::App& command, const std::string& name, std::uint64_t& value, const std::string& help);
-/// The hidden option by which a process is told to be one of a sweep's, and how many threads it has.
+/// The hidden option that makes a process one of a sweep's, with its number of threads.
 inline constexpr const char* kWorkerOption = "--worker";
 
-/// --threads, 0 for all; where more are asked for than can be used, a line on stderr says so. `subject` begins the
-/// help.
+/// --threads, 0 for all; if more are asked for than can be used, a line on stderr says so. `subject` begins the help.
 CLI::Option* AddThreads(CLI::App& command, std::int64_t& value, const std::string& subject = "Threads");
 
 /// --view, --delay, --color; shared by the commands that show a canvas.

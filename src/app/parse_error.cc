@@ -50,7 +50,7 @@ std::string Unexpected(const Place& place, std::string_view argument) {
   return fmt::format("unexpected argument '{}' of {} (see {} --help)", argument, place.name, place.name);
 }
 
-/// Options before anything else: a word that has no place may be the value of one that is unknown.
+/// Options before anything else: a misplaced word may be the value of an unknown option.
 std::string ExplainRest(const Place& place) {
   const std::vector<std::string> rest = place.command->remaining();
   for (const std::string& argument : rest) {
@@ -77,10 +77,10 @@ std::string UnknownCommand(const CLI::App& app, std::string_view name, std::stri
 std::string ExplainParseError(const CLI::App& app, const CLI::ParseError& error) {
   const Place place = Innermost(app);
   if (const std::string rest = ExplainRest(place); !rest.empty()) return rest;
-  // What stands behind a "--" that no text follows is handed up to the program itself.
+  // A "--" at the end is handed up to the program itself, with what follows it.
   for (const std::string& argument : app.remaining()) {
     if (argument == "--") continue;
-    return fmt::format("unexpected argument '{}' of {}; behind -- there are no options (see {} --help)", argument,
+    return fmt::format("unexpected argument '{}' of {}; after -- there are no options (see {} --help)", argument,
                        place.name, place.name);
   }
   return fmt::format("{} (see {} --help)", error.what(), place.name);

@@ -7,8 +7,8 @@
 
 namespace punt {
 
-/// "unknown command 'genrate'; did you mean generate? (see punt --help)", with the commands of `app` listed where none
-/// is near. `name` is what leads to it: "punt", "punt analyze".
+/// "unknown command 'genrate'; did you mean generate? (see punt --help)", with the commands of `app` listed if none
+/// is near. `name` is the command before it: "punt", "punt analyze".
 std::string UnknownCommand(const CLI::App& app, std::string_view name, std::string_view typed);
 
 /// One sentence on what is wrong, with the help to look into. What the parser could not place comes first: a misspelt

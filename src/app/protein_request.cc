@@ -24,7 +24,7 @@ std::vector<Token> AllButResidues(const Model& model, const std::vector<Token>& 
   for (Token token : proteins.Unwrap(canvas)) {
     if (token == model.denoiser->info().mask_token) continue;
     if (std::find(banned.begin(), banned.end(), token) == banned.end()) continue;
-    BadInput("the given sequence holds '{}', which is none of the 20 amino acids", model.tokenizer->Piece(token));
+    BadInput("the given sequence holds '{}', which is not one of the 20 amino acids", model.tokenizer->Piece(token));
   }
   return banned;
 }

@@ -22,14 +22,14 @@ struct ProteinRequest {
   bool wants_residues() const { return residues || is_fasta(); }
 };
 
-/// All tokens but the amino acids'. Throws Error when the model has none, and naming what else the canvas holds between
-/// what the tokenizer puts around a sequence.
+/// All tokens but the amino acids'. Throws Error when the model has no amino acids, and when the given sequence holds
+/// anything else, naming it.
 std::vector<Token> AllButResidues(const Model& model, const std::vector<Token>& canvas);
 
 /// Lengths of known proteins, one drawn for each sample.
 class SampleLengths {
  public:
-  /// Those that are not more than `room`. Throws Error naming the file.
+  /// Keeps those of at most `room`. Throws Error naming the file.
   SampleLengths(const std::string& path, int room);
 
   int longest() const { return longest_; }
@@ -44,7 +44,7 @@ class SampleLengths {
   std::size_t left_out_ = 0;
 };
 
-/// A name and what is to be said of it, then the sequence in lines of 60. Spaces in values become '_', residues that
+/// A name and its attributes, then the sequence in lines of 60. Spaces in values become '_', residues that
 /// are still masked ('_') become 'X'.
 std::string FastaText(const std::string& name, const std::vector<std::pair<std::string, std::string>>& fields,
                       std::string sequence);

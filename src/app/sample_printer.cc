@@ -56,7 +56,7 @@ void SamplePrinter::Print(const GenerateJob& job, const GenerateResult& result, 
   if (job.flags.json) {
     fmt::print("{}\n", Json(job, result, context, sample));
   } else if (job.flags.protein.is_fasta()) {
-    // Half a protein is none; a limit that was asked for is another thing.
+    // Half a protein is not a protein; a limit that was asked for is different.
     if (!is_cut) fmt::print("{}", Fasta(job, result, context, sample));
   } else if (is_filled && !text_was_shown_) {
     PrintText(job, ResultText(result, context), sample);
@@ -78,7 +78,7 @@ void SamplePrinter::PrintText(const GenerateJob& job, const std::string& text, s
 
 void SamplePrinter::PrintUnfinished(const GenerateJob& job, const GenerateResult& result, const ReportContext& context,
                                     std::uint64_t sample) {
-  // JSON and FASTA have the text, a view has shown it, and masks alone are none.
+  // JSON and FASTA have the text, a view has shown it, and masks alone are not text.
   const bool has_text = result.committed > 0 && !job.flags.is_for_machines() && !text_was_shown_;
   const std::string which = total_ > 1 ? fmt::format("sample {}: ", sample) : "";
   fmt::print(stderr, "punt: {}{}{}\n", which, IncompleteNote(result, context), has_text ? ":" : "");

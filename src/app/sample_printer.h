@@ -1,9 +1,9 @@
 // The output of `punt generate`, sample by sample.
 //
-// The standard output gets results and nothing else: whole texts, FASTA records or JSON lines. A canvas that a limit or
-// an interruption left with open positions is no text. Of several samples an interrupted one is dropped; otherwise its
-// text goes to the standard error, with "_" for every open position and a line that says why it ends there. In JSON a
-// limit is told by "stop" and "masked".
+// The standard output gets only results: whole texts, FASTA records or JSON lines. A canvas that a limit or
+// an interruption left with open positions is not a text. Of several samples an interrupted one is dropped; otherwise
+// its text goes to the standard error, with "_" for every open position and a line that says why it ends there. In JSON
+// "stop" and "masked" say so.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,14 @@ namespace punt {
 
 class SamplePrinter {
  public:
-  /// `total` samples will come, of one job or several. A view that has shown the text already leaves notes only.
+  /// `total` samples will follow, from one job or several. If a view has already shown the text, only notes are
+  /// printed.
   SamplePrinter(std::int64_t total, bool text_was_shown) : total_(total), text_was_shown_(text_was_shown) {}
 
   /// A result of `job`, whose number is `sample`.
   void Print(const GenerateJob& job, const GenerateResult& result, std::uint64_t sample);
 
-  /// Says what an interruption cost; returns the exit code.
+  /// Reports what an interruption cost; returns the exit code.
   int Finish() const;
 
  private:

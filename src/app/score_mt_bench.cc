@@ -80,7 +80,7 @@ std::string WholeLines(std::string text) {
   return text.substr(0, last);
 }
 
-/// Asks for what the file lacks, and appends each judgment as it comes.
+/// Asks for what the file lacks, and appends each judgment as it arrives.
 void AskForMissing(const MtBenchCommand& command, const std::vector<JudgeRequest>& requests, const std::string& model) {
   if (command.judgments.empty()) BadInput("--judge-url needs --judgments: the file that keeps what the judge says");
   Judgments known;
@@ -90,7 +90,7 @@ void AskForMissing(const MtBenchCommand& command, const std::vector<JudgeRequest
     if (whole != text) WriteFileAtomically(command.judgments, whole);
     known = ParseFile(command.judgments, [&](const std::string& lines) { return ParseJudgments(lines, model); });
   }
-  errno = 0;  // asked before judgments cost anything
+  errno = 0;  // checked before judgments cost anything
   if (!std::ofstream(command.judgments, std::ios::binary | std::ios::app)) {
     BadInput("cannot write {}: {}", command.judgments, std::strerror(errno));
   }

@@ -1,4 +1,4 @@
-// punt score mt-bench: what to ask a judge, asking it, and what it said.
+// punt score mt-bench: requests to a judge, asking it, and a summary of what it said.
 #pragma once
 
 #include <CLI/CLI.hpp>

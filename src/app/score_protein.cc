@@ -54,7 +54,7 @@ std::string ReportTable(const ProteinScoreCommand& command, const Report& report
   return FigureTable({fmt::format("{}, {}", proteins, command.responses), known}, lines, columns);
 }
 
-/// A file of records alone appears when all are there.
+/// A file with only records is written when all of them are there.
 void WriteRecords(const std::string& path, const std::vector<EvalRecord>& records) {
   std::string lines;
   for (const EvalRecord& record : records) lines += RecordLine(record) + "\n";
@@ -65,7 +65,7 @@ void WriteRecords(const std::string& path, const std::vector<EvalRecord>& record
 
 void ProteinFlags::AddTo(CLI::App& command) {
   structures_option = command.add_option("--structures", structures, "protein: folder of predicted structures");
-  judge_option = command.add_option("--judge", judge, "protein: masked model that tells pseudo-perplexities");
+  judge_option = command.add_option("--judge", judge, "protein: masked model for pseudo-perplexities");
   AddThreads(command, threads, "protein: threads");
 }
 

@@ -1,4 +1,4 @@
-// punt score protein: proteins are no answers to questions, so they have a scoring of their own.
+// punt score protein: proteins are not answers to questions, so they are scored separately.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace punt {
 
-/// Flags of `punt score` that only proteins take.
+/// Flags of `punt score` that are only for proteins.
 struct ProteinFlags {
   std::string structures;
   std::string judge;

@@ -61,7 +61,7 @@ std::vector<GridEntry> OpenGrid(const StudyFlags& flags, const DenoiserInfo& inf
     if (!flags.sampling.score.empty()) entry.score = flags.sampling.score;
     if (entry.score.empty()) entry.score = info.default_score;
     if (!names.insert(CanonicalPlannerSpec(entry.planner)).second) BadInput("'{}' is given twice", entry.planner);
-    MakeRecipe(SamplingOf(flags, entry), info);  // told before the first of them runs
+    MakeRecipe(SamplingOf(flags, entry), info);  // errors come before the first of them runs
   }
   return grid;
 }

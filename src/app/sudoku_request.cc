@@ -34,7 +34,8 @@ SudokuShape ShapeOf(std::size_t cells) {
   for (int size : kSizes) {
     if (static_cast<std::size_t>(size * size) == cells) return ShapeOfSize(size);
   }
-  BadInput("the prompt is no puzzle: it has {} characters, a board 81 (or 36, 16) digits, 0 or . for a blank", cells);
+  BadInput("the prompt is not a puzzle: it has {} characters, a board 81 (or 36, 16) digits, 0 or . for a blank",
+           cells);
 }
 
 SudokuBoard ReadPuzzle(std::string_view puzzle) {

@@ -1,4 +1,4 @@
-// What `punt generate` does for models of sudoku: the canvas is a board, not a run of digits.
+// What `punt generate` does for sudoku models: the canvas is a board, not a run of digits.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 namespace punt {
 
 /// The board of a puzzle as a text with holes, in the lines that models are trained on ("A 53[MASK:2]7..."): one
-/// character a cell, row by row, 0 or . for a blank, white space left out. Throws Error on a text that is no board of
-/// 81, 36 or 16 cells, and on givens that break a rule, naming the cells.
+/// character per cell, row by row, 0 or . for a blank, white space ignored. Throws Error on a text that is not a board
+/// of 81, 36 or 16 cells, and on givens that break a rule, naming the cells.
 std::string BoardInfill(std::string_view puzzle);
 
 /// An empty board of the model's size.

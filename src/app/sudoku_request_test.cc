@@ -20,9 +20,9 @@ TEST(BoardInfill, LeavesOutWhiteSpace) {
 TEST(BoardInfill, RefusesWhatIsNoPuzzle) {
   const auto refusal = [](const char* text) { return ErrorOf([&] { BoardInfill(text); }); };
   EXPECT_EQ(refusal("hello"),
-            "the prompt is no puzzle: it has 5 characters, a board 81 (or 36, 16) digits, 0 or . for a blank");
+            "the prompt is not a puzzle: it has 5 characters, a board 81 (or 36, 16) digits, 0 or . for a blank");
   for (const char* text : {" ", "123", "12000034000000000"}) {
-    EXPECT_EQ(refusal(text).substr(0, 24), "the prompt is no puzzle:") << text;
+    EXPECT_EQ(refusal(text).substr(0, 27), "the prompt is not a puzzle:") << text;
   }
   EXPECT_EQ(refusal("1200003400000005"), "the puzzle has '5' in row 4, column 4: cells are 1 to 4, 0 or . for a blank");
   EXPECT_EQ(refusal("120a003400000000"), "the puzzle has 'a' in row 1, column 4: cells are 1 to 4, 0 or . for a blank");

@@ -13,7 +13,7 @@ namespace {
 constexpr int kBar = 20;
 constexpr int kWithBar = 60;  // columns below which there is no bar
 
-/// Two units at most, rounded up: a guess.
+/// At most two units, rounded up: it is an estimate.
 std::string Duration(double seconds) {
   const auto whole = static_cast<long long>(std::ceil(seconds));
   if (whole < 60) return fmt::format("{} s", whole);

@@ -1,4 +1,4 @@
-// A bar over many items or runs, with a guess of the time that is left. On a terminal only.
+// A progress bar over many items or runs, with an estimate of the time left. Only on a terminal.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@ namespace punt {
 struct Progress {
   std::size_t done = 0;
   std::size_t count = 1;
-  std::size_t done_before = 0;  // by earlier runs: says nothing of the pace
+  std::size_t done_before = 0;  // by earlier runs: says nothing about the pace
   double seconds = 0;           // of this run
   std::string what = "items";
 };

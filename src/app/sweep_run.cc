@@ -93,7 +93,7 @@ SweepRecords::SweepRecords(const SweepPlan& plan, const EvalSetup& setup) : plan
     records.missing = setup.count;
   }
   if (plan.out.empty()) return;
-  for (std::size_t p = 0; p < points_.size(); ++p) {  // folders are made when all points are known to be right
+  for (std::size_t p = 0; p < points_.size(); ++p) {  // folders are made once all points have been checked
     PointRecords& records = points_[p];
     records.log =
         std::make_unique<EvalLog>(fs::path(plan.out) / FolderName(plan.points[p], plan.axes), records.configuration);

@@ -1,4 +1,4 @@
-// Running a sweep: which items of which points are still to do, in this process or in several, and what has come of it.
+// Running a sweep: which items of which points are still to do, in this process or in several, and the results.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ struct SweepJob {
   std::size_t item = 0;
 };
 
-/// Runs jobs one after the other; those of one point share a session. Plan and setup outlive it.
+/// Runs jobs one after another; those of one point share a session. Plan and setup must outlive it.
 class JobRunner {
  public:
   JobRunner(const SweepPlan& plan, const EvalSetup& setup) : plan_(plan), setup_(setup) {}
@@ -56,7 +56,7 @@ class JobRunner {
 /// All records of a sweep; the only writer of its folders.
 class SweepRecords {
  public:
-  /// Everything that can be wrong with a point or its folder is told here, before the first of them runs.
+  /// Everything that can be wrong with a point or its folder is reported here, before the first of them runs.
   SweepRecords(const SweepPlan& plan, const EvalSetup& setup);
 
   /// What no earlier run has left, row by row.
@@ -91,7 +91,7 @@ class SweepRecords {
 void RunSweep(const SweepPlan& plan, const EvalSetup& setup, SweepRecords& records,
               const std::function<void(std::size_t done)>& on_wait);
 
-/// A process of a sweep with several: does what it is told on its standard input. Returns the exit code.
+/// One process of a sweep with several: does the jobs that arrive on its standard input. Returns the exit code.
 int RunSweepWorker(SweepPlan plan);
 
 }  // namespace punt

@@ -113,8 +113,8 @@ class Foreman {
   std::size_t finished_ = 0;
 };
 
-/// Lines of the standard input, read beside the work: at its end the process ends, whatever it is at. Nobody would take
-/// the result.
+/// Reads the standard input while work goes on: when it ends, the process ends, whatever it is doing, because no one
+/// would take the result.
 class Orders {
  public:
   Orders() {
@@ -165,7 +165,7 @@ int RunSweepWorker(SweepPlan plan) {
       std::istringstream order(orders.Next());
       SweepJob job;
       order >> job.point >> job.item;
-      Check(!order.fail() && job.point < plan.points.size() && job.item < setup.count, "an order that is none");
+      Check(!order.fail() && job.point < plan.points.size() && job.item < setup.count, "an order that is not one");
       const std::optional<EvalRecord> record = runner.Run(job);
       if (!record) return kInterruptedExit;
       Answer(fmt::format("{} {} {}", job.point, job.item, RecordLine(*record)));

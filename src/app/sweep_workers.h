@@ -1,12 +1,12 @@
-// A sweep in several processes of this program. The parent alone writes files; workers are told jobs and answer with
+// A sweep in several processes of this program. Only the parent writes files; workers get jobs and answer with
 // records:
 //
 //   to a worker     POINT ITEM                 (numbers of the plan, which all make from the same arguments)
 //   from a worker   POINT ITEM {record}
 //                   error CODE message         (bad input or failure; the sweep ends)
 //
-// An item depends on its seed and number alone, so who runs it does not matter. One that was in the hands of a worker
-// that died is given to another, once.
+// An item depends only on its seed and number, so it does not matter which process runs it. If a worker dies, its item
+// is given to another, once.
 #pragma once
 
 #include <functional>

@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view kHideCursor = "\x1b[?25l";
 constexpr std::string_view kShowCursor = "\x1b[?25h\x1b[0m";
 
-// Signal handlers reach nothing but globals.
+// Signal handlers can reach only globals.
 std::atomic<bool> g_interrupted{false};
 std::atomic<std::int64_t> g_interrupted_at{0};  // milliseconds of the monotonic clock
 std::atomic<int> g_hidden_on{-1};               // the descriptor whose cursor is hidden
@@ -34,7 +34,7 @@ constexpr std::int64_t kSameRequestMilliseconds = 250;
 
 std::int64_t MonotonicMilliseconds() {
   timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);  // safe in a signal handler, unlike std::chrono by its letter
+  clock_gettime(CLOCK_MONOTONIC, &now);  // safe in a signal handler, unlike std::chrono, strictly speaking
   return static_cast<std::int64_t>(now.tv_sec) * 1000 + now.tv_nsec / 1'000'000;
 }
 
@@ -167,7 +167,7 @@ void LiveScreen::Draw(const std::string& frame) {
   }
   if (lines_ > 0) output += fmt::format("\x1b[{}A\r", lines_);
   // Lines are erased one by one as they are redrawn, in one write with what replaces them: nothing flickers.
-  // Erasing comes before the text, because behind a line of full width it would take its last character.
+  // Erasing comes before the text, because after a line of full width it would erase its last character.
   lines_ = static_cast<int>(std::count(frame.begin(), frame.end(), '\n'));
   output += "\x1b[K";
   for (char c : frame) {

@@ -1,4 +1,4 @@
-// The terminal and the signals that come from it.
+// The terminal, and signals from it.
 #pragma once
 
 #include <atomic>
@@ -55,14 +55,14 @@ class StatusLine {
   std::chrono::steady_clock::time_point last_ = {};
 };
 
-/// Throws Error (failed) with the system's reason when what was printed so far cannot be written: results come before
-/// more work.
+/// Throws Error (failed) with the system's reason when what was printed so far cannot be written: without a place for
+/// results more work is pointless.
 void FlushOutput();
 
-/// On the standard error, if it can be written: a message that nobody can get is no reason to stop.
+/// On the standard error, if it can be written: a message that no one can read is not a reason to stop.
 void PrintMessage(std::string_view text);
 
-/// On the standard error, a line each.
+/// On the standard error, one per line.
 void PrintWarnings(std::span<const std::string> warnings);
 
 /// Installs handlers for SIGINT and SIGTERM, once per process. The first signal sets the flag that is

@@ -29,7 +29,7 @@ void TraceFile::On(const TraceEvent& event) {
 
 std::vector<TraceEvent> ReadTraceFile(const std::string& name) {
   if (name == "-") return ReadTrace(std::cin, "<stdin>");
-  std::error_code ignored;  // opening tells
+  std::error_code ignored;  // opening will report it
   if (fs::is_directory(name, ignored)) BadInput("{} is a directory, not a trace", name);
   errno = 0;
   std::ifstream in(name, std::ios::binary);

@@ -1,4 +1,4 @@
-// A trace file that is there when it is complete, and not before.
+// A trace file that appears when it is complete, and not before.
 #pragma once
 
 #include <string>

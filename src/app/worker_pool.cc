@@ -38,7 +38,7 @@ WorkerPool::~WorkerPool() {
 
 std::size_t WorkerPool::Start() {
   // A pair of sockets rather than two pipes: writing to a worker that is gone can then be an error instead of a signal.
-  // Closed on exec, or a worker would keep its brothers' inputs open.
+  // Closed on exec, or a worker would keep the inputs of the others open.
   int sockets[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) Fail("cannot make a socket", errno);
   posix_spawn_file_actions_t actions;

@@ -1,7 +1,7 @@
 // Processes that work for this one: each gets lines on its standard input and answers with lines on its standard
 // output.
 //
-// Nothing is shared but the lines, so a worker that crashes or is killed takes nothing with it but what it had in hand.
+// Nothing is shared but the lines, so when a worker crashes or is killed only its current work is lost.
 // A worker whose parent is gone reads the end of its input.
 #pragma once
 
@@ -22,7 +22,7 @@ struct WorkerEvent {
   std::string end = {};                  // how: "exit code 1", "signal 9"
 };
 
-/// Used by one thread. The destructor kills who is still there.
+/// Used by one thread. The destructor kills workers that are still running.
 class WorkerPool {
  public:
   /// All workers run `program` with these arguments (the first is its name).
@@ -34,16 +34,16 @@ class WorkerPool {
   /// Starts one more; workers are numbered in the order of their start. Throws Error when the system refuses.
   std::size_t Start();
 
-  /// A worker that is no more does not mind: its end is an event.
+  /// Has no effect on a worker that has ended: its end is an event.
   void Send(std::size_t worker, std::string_view line);
 
-  /// No more lines for it: it reads the end of its input.
+  /// Sends it no more lines: it reads the end of its input.
   void Dismiss(std::size_t worker);
 
   /// How many have not ended.
   std::size_t running() const;
 
-  /// Waits for an event; nothing after so many milliseconds, after a signal, or when nobody is running. A line that was
+  /// Waits for an event; nothing when the time is up, after a signal, or when no worker is running. A line that was
   /// cut off by the worker's end is dropped.
   std::optional<WorkerEvent> Wait(int milliseconds);
 

@@ -65,7 +65,7 @@ void MultiplyRows(const double* __restrict in, const double* __restrict matrix, 
 void CheckDistribution(std::span<const double> row, Position position) {
   double sum = 0;
   for (double p : row) {
-    if (!(p >= 0)) BadInput("the table of position {} holds {}, which is no probability", position, p);
+    if (!(p >= 0)) BadInput("the table of position {} holds {}, which is not a probability", position, p);
     sum += p;
   }
   if (!(std::abs(sum - 1) <= kTableTolerance)) {

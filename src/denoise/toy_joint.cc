@@ -54,7 +54,7 @@ JointModel::JointModel(int length, int states, std::vector<double> table)
   }
   double sum = 0;
   for (double p : table_) {
-    if (!(p >= 0)) BadInput("a joint table holds {}, which is no probability", p);
+    if (!(p >= 0)) BadInput("a joint table holds {}, which is not a probability", p);
     sum += p;
   }
   if (!(std::abs(sum - 1) <= kTableTolerance)) BadInput("a joint table sums to {}, not to 1", sum);

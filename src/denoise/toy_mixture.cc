@@ -36,7 +36,7 @@ constexpr double kTableTolerance = 1e-9;
 void CheckDistribution(std::span<const double> row, const char* what) {
   double sum = 0;
   for (double p : row) {
-    if (!(p >= 0)) BadInput("{} of a mixture hold {}, which is no probability", what, p);
+    if (!(p >= 0)) BadInput("{} of a mixture hold {}, which is not a probability", what, p);
     sum += p;
   }
   if (!(std::abs(sum - 1) <= kTableTolerance)) BadInput("{} of a mixture sum to {}, not to 1", what, sum);

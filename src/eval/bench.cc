@@ -80,7 +80,7 @@ std::vector<CurveAup> AupOf(const BenchReport& report) {
 std::string AupLine(const BenchReport& report) {
   const TaskRow& task = *report.task;
   if (task.quality != kAccuracy)
-    return fmt::format("AUP (accuracy under parallelism): none, {} is no accuracy", QualityTitle(task));
+    return fmt::format("AUP (accuracy under parallelism): none, {} is not an accuracy", QualityTitle(task));
   std::string line;
   for (const CurveAup& curve : AupOf(report)) {
     line += fmt::format("{} {} {}", line.empty() ? "" : ";", curve.curve, Cost(curve.value));

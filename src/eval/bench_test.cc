@@ -153,7 +153,7 @@ TEST(Bench, AupIsOfACurveAndOfAnAccuracy) {
   EXPECT_TRUE(AupOf(report).empty()) << "a record from before tokens were counted";
   EXPECT_NE(BenchJson(report).find("\"curve_aup\": null"), std::string::npos);
   report.task = &kTexts;
-  EXPECT_EQ(AupLine(report), "AUP (accuracy under parallelism): none, judge perplexity is no accuracy");
+  EXPECT_EQ(AupLine(report), "AUP (accuracy under parallelism): none, judge perplexity is not an accuracy");
 }
 
 TEST(Bench, TooFewItemsHaveNoInterval) {

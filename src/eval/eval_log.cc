@@ -13,7 +13,7 @@ using Json = nlohmann::ordered_json;
 std::string RecordLine(const EvalRecord& record) {
   Json verdict = Json::object();
   for (const auto& [name, value] : record.verdict) {
-    Check(std::isfinite(value), "a verdict that is no number");
+    Check(std::isfinite(value), "a verdict that is not a number");
     verdict[name] = value;
   }
   Json object = {{"id", record.id},

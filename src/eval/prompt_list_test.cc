@@ -27,7 +27,7 @@ TEST(PromptList, JsonLinesWithAndWithoutKinds) {
 TEST(PromptList, ErrorsNameTheLine) {
   EXPECT_EQ(MessageOf(" \n\n"), "no prompts");
   EXPECT_EQ(MessageOf("{\"prompt\":\"a\"}\n{\"prompt\":3}\n"), "line 2: no text under prompt");
-  EXPECT_EQ(MessageOf("{\"prompt\":\"a\"}\nnonsense\n"), "line 2: no JSON object");
+  EXPECT_EQ(MessageOf("{\"prompt\":\"a\"}\nnonsense\n"), "line 2: not a JSON object");
   EXPECT_EQ(MessageOf("{\"prompt\":\"a\",\"kind\":7}\n"), "line 1: no text under kind, category");
   EXPECT_EQ(MessageOf("{\"turns\":[]}\n"), "line 1: no text under prompt");
 }

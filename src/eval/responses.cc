@@ -32,7 +32,7 @@ std::string TextOf(const Json& record) {
     const auto found = record.find(name);
     if (found == record.end()) continue;
     if (const std::string* text = FirstText(*found)) return *text;
-    BadInput("'{}' is no text", name);
+    BadInput("'{}' is not a text", name);
   }
   BadInput("no response: expected a text under 'response'");
 }

@@ -25,7 +25,7 @@ std::string ScoreLine(const ScoreRecord& record) {
   using Json = nlohmann::ordered_json;
   Json values = Json::object();
   for (const auto& [name, value] : record.verdict.values) {
-    Check(std::isfinite(value), "a verdict that is no number");
+    Check(std::isfinite(value), "a verdict that is not a number");
     values[name] = value;
   }
   const Json object = {{"id", record.id},

@@ -156,7 +156,7 @@ class Product {
       const std::int64_t at = begin / kStretch * shape_.rows + row;
       tile.x = rows_ + at * kStretch;
       tile.row_scales = scales_ + at * kRowScales<Number>;
-      tile.excess = excess_ + at * kRowScales<Number>;  // where there is none, nobody reads it
+      tile.excess = excess_ + at * kRowScales<Number>;  // never read if there is none
       tile.sums = sums + (row - first_row) * kPanel;
       ComputeTileOf<kTileRows>(std::min(kTileRows, last_row - row), tile);
     }

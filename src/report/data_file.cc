@@ -93,7 +93,7 @@ std::vector<FastaRecord> ParseProteins(std::string_view text) {
     if (record.sequence.empty()) BadInput("record '{}' has no sequence", record.name);
     for (char& letter : record.sequence) {
       if (letter >= 'a' && letter <= 'z') letter = static_cast<char>(letter - 'a' + 'A');
-      if (letter < 'A' || letter > 'Z') BadInput("record '{}' holds '{}', which is no residue", record.name, letter);
+      if (letter < 'A' || letter > 'Z') BadInput("record '{}' holds '{}', which is not a residue", record.name, letter);
     }
   }
   return records;

@@ -13,7 +13,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 void AddRecord(Json value, std::string place, std::vector<JsonRecord>& records) {
-  if (!value.is_object()) BadInput("{}: no JSON object", place);
+  if (!value.is_object()) BadInput("{}: not a JSON object", place);
   records.push_back({std::move(value), std::move(place)});
 }
 

@@ -29,7 +29,7 @@ std::string ConfigurationText(const Configuration& configuration) {
 /// `path` is for errors.
 Configuration ParseConfiguration(std::string_view text, const fs::path& path) {
   const Json object = Json::parse(text, nullptr, false);
-  if (!object.is_object()) BadInput("'{}' is no configuration", path.string());
+  if (!object.is_object()) BadInput("'{}' is not a configuration", path.string());
   Configuration configuration;
   for (const auto& [name, value] : object.items()) {
     if (value.is_string()) configuration.emplace_back(name, value.get<std::string>());

@@ -112,7 +112,7 @@ void FindHost(RequestHead& head) {
 void FindFraming(RequestHead& head) {
   const int lengths = head.Count("content-length");
   const int codings = head.Count("transfer-encoding");
-  if (lengths + codings > 1) Malformed("the length of the body is told more than once");
+  if (lengths + codings > 1) Malformed("the length of the body is given more than once");
   if (codings == 1) {
     if (head.is_http10 || LowerCase(head.Get("transfer-encoding")) != "chunked") {
       Malformed("Transfer-Encoding must be chunked");
@@ -153,7 +153,7 @@ std::uint64_t ParseChunkSize(std::string_view line) {
     if (!IsDigit(c) && !is_letter) Malformed("the size of a chunk is malformed");
     size = 16 * size + static_cast<std::uint64_t>(IsDigit(c) ? c - '0' : (c | 0x20) - 'a' + 10);
   }
-  // Space is allowed before an extension only, and no size has so many digits.
+  // Space is allowed only before an extension, and no size has this many digits.
   const bool is_clean = end < line.size() ? line.starts_with(digits) : digits.size() == line.size();
   if (digits.empty() || digits.size() > 15 || !is_clean) Malformed("the size of a chunk is malformed");
   if (!std::all_of(line.begin(), line.end(), IsFieldChar)) Malformed("a chunk has control characters");

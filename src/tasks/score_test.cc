@@ -52,10 +52,10 @@ TEST(Responses, LogsOfHarnesses) {
 TEST(Responses, ErrorsNameTheLine) {
   const auto error = [](const char* file) { return ErrorOf([&] { Matched(file); }); };
   EXPECT_EQ(error(""), "there are no responses");
-  EXPECT_EQ(error("{\"response\": \"a\"}\nnonsense"), "line 2: no JSON object");
+  EXPECT_EQ(error("{\"response\": \"a\"}\nnonsense"), "line 2: not a JSON object");
   EXPECT_EQ(error("{\"response\": \"a\"}\n\n{\"id\": 1}"), "line 3: no response: expected a text under 'response'");
-  EXPECT_EQ(error(R"({"response": 5})"), "line 1: 'response' is no text");
-  EXPECT_EQ(error(R"({"resps": [[]]})"), "line 1: 'resps' is no text");
+  EXPECT_EQ(error(R"({"response": 5})"), "line 1: 'response' is not a text");
+  EXPECT_EQ(error(R"({"resps": [[]]})"), "line 1: 'resps' is not a text");
   EXPECT_EQ(error(R"({"id": "x", "response": "a"})"), "line 1: there is no item 'x'");
   EXPECT_EQ(error(R"({"doc_id": 3, "response": "a"})"), "line 1: there is no item 3; the data has 3");
   EXPECT_EQ(error(R"({"question": "four?", "response": "a"})"), "line 1: the data has no such question");
@@ -63,7 +63,7 @@ TEST(Responses, ErrorsNameTheLine) {
             "line 1: the question is not that of item '0'");
   EXPECT_EQ(error("{\"id\": 1, \"response\": \"a\"}\n{\"id\": 1, \"response\": \"b\"}"),
             "line 2: a second response to item '1', other than that of line 1");
-  EXPECT_EQ(error(R"([{"response": "a"}, 5])"), "record 2: no JSON object");
+  EXPECT_EQ(error(R"([{"response": "a"}, 5])"), "record 2: not a JSON object");
   EXPECT_EQ(error("{\"response\": \"a\"}\n{\"response\": \"a\"}\n{\"response\": \"a\"}\n{\"response\": \"a\"}"),
             "line 4: more responses than items (3)");
 }

@@ -63,7 +63,8 @@ void EsmTokenizer::Refuse(std::string_view text, std::size_t at) const {
   }
   std::sort(known.begin(), known.end());
   const std::size_t place = CodePoints(text.substr(0, at)).size() + 1;
-  BadInput("'{}' at position {} is none of the letters that the model knows: {}", Shown(text.substr(at)), place, known);
+  BadInput("'{}' at position {} is not one of the letters that the model knows: {}", Shown(text.substr(at)), place,
+           known);
 }
 
 std::string EsmTokenizer::Piece(Token token) const {

@@ -228,7 +228,7 @@ TEST_F(HfTokenizerTest, FilesThatContradictEachOtherAreRefused) {
 TEST_F(HfTokenizerTest, BrokenVocabTxtIsRefused) {
   for (const auto& [text, words] :
        {std::pair{"a\nb\na\n", "token 'a' has the ids 0 and 2"}, std::pair{"a\n\nb\n", "token 1 is empty"},
-        std::pair{"", "holds no token"}, std::pair{"a\n\xff\n", "not valid UTF-8 at byte 2"}}) {
+        std::pair{"", "has no tokens"}, std::pair{"a\n\xff\n", "not valid UTF-8 at byte 2"}}) {
     Write("vocab.txt", text);
     const std::string refusal = ErrorOf([&] { Convert(); });
     EXPECT_NE(refusal.find(std::string("vocab.txt: ") + words), std::string::npos) << refusal;

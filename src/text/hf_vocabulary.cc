@@ -19,7 +19,7 @@ void ReadTemplate(const HfJson& single, HfVocabulary& vocabulary) {
       continue;
     }
     std::string& place = before_text ? vocabulary.prefix : vocabulary.suffix;
-    if (!place.empty()) item.Refuse("more than one token in front of or behind a text is not supported");
+    if (!place.empty()) item.Refuse("more than one token before or after a text is not supported");
     place = special["id"].String();
   }
 }

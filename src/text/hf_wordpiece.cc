@@ -20,7 +20,7 @@ void ReadLines(const std::filesystem::path& file, HfVocabulary& vocabulary) {
     if (line.ends_with('\r')) line.pop_back();
     vocabulary.Add(line, id, TokenKind::kNormal);
   }
-  if (vocabulary.tokens.empty()) BadInput("{}: holds no token", vocabulary.origin);
+  if (vocabulary.tokens.empty()) BadInput("{}: has no tokens", vocabulary.origin);
 }
 
 void Mark(const char* text, TokenKind kind, HfVocabulary& vocabulary) {

@@ -14,15 +14,16 @@ constexpr Token kLetters = 26;
   const auto first = static_cast<unsigned char>(text.front());
   const std::size_t bytes = CharacterBytes(text);
   if (bytes == 0) BadInput("byte 0x{:02x} is not valid UTF-8", first);
-  if (first < 0x20 || first == 0x7f) BadInput("the character U+{:04X} is no token", first);
-  BadInput("the character '{}' is no token; tokens are a-z, A-Z, <number> and _ for the mask", text.substr(0, bytes));
+  if (first < 0x20 || first == 0x7f) BadInput("the character U+{:04X} is not a token", first);
+  BadInput("the character '{}' is not a token; tokens are a-z, A-Z, <number> and _ for the mask",
+           text.substr(0, bytes));
 }
 
 }  // namespace
 
 LettersTokenizer::LettersTokenizer(int vocab_size, Token mask_token)
     : vocab_size_(vocab_size), mask_token_(mask_token) {
-  Check(vocab_size > 0 && mask_token >= 0 && mask_token < vocab_size, "a tokenizer whose mask is no token");
+  Check(vocab_size > 0 && mask_token >= 0 && mask_token < vocab_size, "a tokenizer whose mask is not a token");
 }
 
 std::string LettersTokenizer::Piece(Token token) const {

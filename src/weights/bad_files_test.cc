@@ -41,12 +41,12 @@ TEST(BadSafetensors, EveryFieldIsChecked) {
   ExpectBadSafetensors(std::string("\x03\0\0\0\0\0\0\0{}", 10), "header length of 3");
   ExpectBadHeader("", "does not begin");
   ExpectBadHeader("[]", "does not begin");
-  ExpectBadHeader("{\"a\":", "no JSON");
-  ExpectBadHeader(R"({"a":1})", "'a' is no object");
+  ExpectBadHeader("{\"a\":", "not JSON");
+  ExpectBadHeader(R"({"a":1})", "'a' is not an object");
   ExpectBadHeader(R"({"a":{"shape":[2],"data_offsets":[0,8]}})", "dtype");
   ExpectBadHeader(R"({"a":{"dtype":"F33","shape":[2],"data_offsets":[0,8]}})", "dtype 'F33'");
   ExpectBadHeader(R"({"a":{"dtype":"F32","data_offsets":[0,8]}})", "shape is missing");
-  ExpectBadHeader(R"({"a":{"dtype":"F32","shape":2,"data_offsets":[0,8]}})", "shape is no array");
+  ExpectBadHeader(R"({"a":{"dtype":"F32","shape":2,"data_offsets":[0,8]}})", "shape is not an array");
   ExpectBadHeader(R"({"a":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}})", "shape has the entry -2");
   ExpectBadHeader(R"({"a":{"dtype":"F32","shape":[2.0],"data_offsets":[0,8]}})", "shape has the entry 2.0");
   ExpectBadHeader(R"({"a":{"dtype":"F32","shape":[18446744073709551615],"data_offsets":[0,8]}})",
@@ -289,7 +289,7 @@ TEST_F(BadFolder, NamesTheMissingFile) {
   fs::remove(temp_ / "model.safetensors");
   ExpectBad({temp_.path().string(), "model.safetensors"});
   WriteAll(temp_ / "config.json", "{");
-  ExpectBad({"config.json", "no JSON"});
+  ExpectBad({"config.json", "not JSON"});
 }
 
 TEST_F(BadFolder, NamesTheTensor) {

@@ -24,9 +24,9 @@ HfConfig::HfConfig(std::string_view text, std::string origin) : origin_(std::mov
   try {
     json_ = Json::parse(text);
   } catch (const Json::exception& error) {
-    BadInput("{}: no JSON: {}", origin_, error.what());
+    BadInput("{}: not JSON: {}", origin_, error.what());
   }
-  if (!json_.is_object()) BadInput("{}: no JSON object", origin_);
+  if (!json_.is_object()) BadInput("{}: not a JSON object", origin_);
 }
 
 const Json* HfConfig::Find(const char* field) const {

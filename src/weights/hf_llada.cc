@@ -41,7 +41,7 @@ void DescribeLlada(const HfConfig& config, HfModel& model) {
   if (dim % heads != 0 || (dim / heads) % 2 != 0) {
     BadInput("{}: d_model {} does not give {} heads of an even size", config.origin(), dim, heads);
   }
-  if (heads % kv_heads != 0) BadInput("{}: n_heads {} is no multiple of {}", config.origin(), heads, kv_heads);
+  if (heads % kv_heads != 0) BadInput("{}: n_heads {} is not a multiple of {}", config.origin(), heads, kv_heads);
   const std::int64_t head_dim = dim / heads;
 
   model.SetDecoder({.context = config.SizeOr("max_sequence_length", 4096),

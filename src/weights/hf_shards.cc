@@ -43,7 +43,7 @@ std::map<std::string, std::string> ReadIndex(const fs::path& path) {
   try {
     index = Json::parse(ReadText(path));
   } catch (const Json::exception& error) {
-    BadInput("{}: no JSON: {}", path.string(), error.what());
+    BadInput("{}: not JSON: {}", path.string(), error.what());
   }
   const bool has_map = index.is_object() && index.contains("weight_map") && index["weight_map"].is_object();
   if (!has_map) BadInput("{}: weight_map is missing or no object", path.string());

@@ -30,7 +30,7 @@ MappedFile::MappedFile(std::filesystem::path path) : path_(std::move(path)) {
   if (file.number < 0) BadInput("cannot open {}: {}", path_.string(), std::strerror(errno));
   struct stat status = {};
   if (::fstat(file.number, &status) != 0) BadInput("cannot open {}: {}", path_.string(), std::strerror(errno));
-  if (!S_ISREG(status.st_mode)) BadInput("cannot read {}: it is no regular file", path_.string());
+  if (!S_ISREG(status.st_mode)) BadInput("cannot read {}: it is not a regular file", path_.string());
   if (status.st_size == 0) return;
   const auto size = static_cast<std::size_t>(status.st_size);
   void* data = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.number, 0);

@@ -57,7 +57,7 @@ class Machine {
   [[noreturn]] void RefuseOpcode(std::uint8_t code) const {
     const std::string_view name = RefusedOpcode(code);
     if (!name.empty()) Refuse("opcode {} is not allowed: tensors do not need it", name);
-    Refuse("0x{:02x} is no opcode", code);
+    Refuse("0x{:02x} is not an opcode", code);
   }
 
   void Step(std::uint8_t code) {
@@ -252,7 +252,7 @@ class Machine {
     const std::vector<PickleIndex> names = PopItems(2);
     const PickleValue& module = values_[names[0]];
     const PickleValue& name = values_[names[1]];
-    if (module.kind != PickleKind::kText || name.kind != PickleKind::kText) Refuse("a global whose name is no text");
+    if (module.kind != PickleKind::kText || name.kind != PickleKind::kText) Refuse("a global whose name is not a text");
     PushGlobal(module.text, name.text);
   }
 
@@ -261,7 +261,7 @@ class Machine {
     const PickleValue& callee = values_[call[0]];
     const PickleValue& arguments = values_[call[1]];
     if (callee.kind != PickleKind::kGlobal) Refuse("a call of {}", PickleKindName(callee.kind));
-    if (arguments.kind != PickleKind::kTuple) Refuse("a call whose arguments are no tuple");
+    if (arguments.kind != PickleKind::kTuple) Refuse("a call whose arguments are not a tuple");
     if (callee.text == kOrderedDict) {
       if (!arguments.items.empty()) Refuse("collections.OrderedDict with arguments is not allowed");
       return Push({.kind = PickleKind::kDict});

@@ -141,7 +141,7 @@ TEST(Pickle, RefusesEveryOtherOpcodeByName) {
   Refuses("N\x92", "NEWOBJ_EX");
   Refuses("\x82\x01", "EXT1");
   Refuses("Sos\n", "STRING");
-  Refuses("\xfe", "0xfe is no opcode");
+  Refuses("\xfe", "0xfe is not an opcode");
 }
 
 TEST(Pickle, RefusesWhatDoesNotFit) {

@@ -130,7 +130,7 @@ class Checkpoint {
                             item(0).kind == PickleKind::kText && item(0).text == "storage" &&
                             item(1).kind == PickleKind::kGlobal && item(2).kind == PickleKind::kText &&
                             item(4).kind == PickleKind::kInteger;
-    if (!is_storage) Refuse("a persistent id that is no storage");
+    if (!is_storage) Refuse("a persistent id that is not a storage");
     const std::string_view key = item(2).text;
     if (id.items.size() == 6 && item(5).kind != PickleKind::kNone) {
       Refuse("storage {} is a view of another, which is not supported", ShowText(key));
@@ -161,7 +161,7 @@ class Checkpoint {
     if (call.text == kRebuildParameter) {
       const PickleValue& inner = pickle_.at(Arguments(call, 1, name)[0]);
       const bool is_tensor = inner.kind == PickleKind::kCall && inner.text != kRebuildParameter;
-      if (!is_tensor) Refuse("tensor {}: a parameter that is no tensor", ShowText(name));
+      if (!is_tensor) Refuse("tensor {}: a parameter that is not a tensor", ShowText(name));
       return Tensor(name, inner);
     }
     if (call.text != kRebuildTensor && call.text != kRebuildTensorV2) {
@@ -312,7 +312,7 @@ std::vector<StoredTensor> ReadStream(std::span<const std::byte> rest, std::strin
   for (const auto& [key, storage] : checkpoint.storages()) {
     if (!seen.contains(key)) BadInput("{}: storage {} is missing", origin, ShowText(key));
   }
-  if (!rest.empty()) BadInput("{}: {} bytes behind the last storage belong to none", origin, rest.size());
+  if (!rest.empty()) BadInput("{}: {} bytes after the last storage belong to none", origin, rest.size());
   return checkpoint.Tensors();
 }
 

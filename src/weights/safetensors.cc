@@ -39,7 +39,7 @@ Json ParseHeader(std::span<const std::byte> text, std::string_view origin) {
   try {
     return Json::parse(begin, begin + text.size(), check_names);
   } catch (const Json::exception& error) {
-    BadInput("{}: the header is no JSON: {}", origin, error.what());
+    BadInput("{}: the header is not JSON: {}", origin, error.what());
   }
 }
 
@@ -47,7 +47,7 @@ Json ParseHeader(std::span<const std::byte> text, std::string_view origin) {
 std::vector<std::int64_t> Sizes(const Json& entry, const char* field, std::string_view where) {
   const auto it = entry.find(field);
   if (it == entry.end()) BadInput("{}: {} is missing", where, field);
-  if (!it->is_array()) BadInput("{}: {} is no array", where, field);
+  if (!it->is_array()) BadInput("{}: {} is not an array", where, field);
   std::vector<std::int64_t> sizes;
   for (const Json& item : *it) {
     if (!item.is_number_unsigned() || item.get<std::uint64_t>() > INT64_MAX) {
@@ -61,7 +61,7 @@ std::vector<std::int64_t> Sizes(const Json& entry, const char* field, std::strin
 StoredTensor ParseEntry(const std::string& name, const Json& entry, std::span<const std::byte> data,
                         std::string_view origin) {
   const std::string where = fmt::format("{}: tensor '{}'", origin, name);
-  if (!entry.is_object()) BadInput("{} is no object", where);
+  if (!entry.is_object()) BadInput("{} is not an object", where);
   const auto dtype = entry.find("dtype");
   if (dtype == entry.end() || !dtype->is_string()) BadInput("{}: dtype is missing or no string", where);
   StoredTensor result{.name = name, .dtype = dtype->get<std::string>(), .shape = Sizes(entry, "shape", where)};
@@ -90,9 +90,9 @@ StoredTensor ParseEntry(const std::string& name, const Json& entry, std::span<co
 }
 
 void CheckMetadata(const Json& metadata, std::string_view origin) {
-  if (!metadata.is_object()) BadInput("{}: {} is no object", origin, kMetadata);
+  if (!metadata.is_object()) BadInput("{}: {} is not an object", origin, kMetadata);
   for (const auto& [key, value] : metadata.items()) {
-    if (!value.is_string()) BadInput("{}: {} '{}' is no string", origin, kMetadata, key);
+    if (!value.is_string()) BadInput("{}: {} '{}' is not a string", origin, kMetadata, key);
   }
 }
 
@@ -107,7 +107,7 @@ void CheckCoverage(std::span<const StoredTensor> sorted, std::span<const std::by
     next += entry.bytes.size();
   }
   if (next != data.data() + data.size()) {
-    BadInput("{}: {} bytes behind the last tensor belong to none", origin, data.data() + data.size() - next);
+    BadInput("{}: {} bytes after the last tensor belong to none", origin, data.data() + data.size() - next);
   }
 }
 

@@ -41,7 +41,7 @@ void RequireOne(const Ask& ask) {
 void CheckTokens(const std::vector<Token>& tokens, const DenoiserInfo& info) {
   for (Token token : tokens) {
     if (token < 0 || token >= info.vocab_size) {
-      BadInput("the prompt holds {}, which is no token; they go from 0 to {}", token, info.vocab_size - 1);
+      BadInput("the prompt holds {}, which is not a token; they go from 0 to {}", token, info.vocab_size - 1);
     }
     if (token == info.mask_token) BadInput("the prompt holds {}, which is the mask", token);
   }

@@ -128,7 +128,7 @@ double AttendedToken::mean_delta_a() const { return Mean(delta_a); }
 std::vector<AttendedToken> MeasureAttention(const Denoiser& denoiser, std::span<const CommittedStep> steps,
                                             const SessionOptions& options) {
   const auto* neural = dynamic_cast<const NeuralDenoiser*>(&denoiser);
-  if (neural == nullptr) BadInput("{} is no network: it has no attention to look at", denoiser.info().name);
+  if (neural == nullptr) BadInput("{} is not a network: it has no attention to look at", denoiser.info().name);
   const Network& network = neural->network();
   NetworkRunner runner(network, {.threads = options.threads, .keeps_states = true});
   const std::unique_ptr<DenoiserSession> session = denoiser.NewSession(options);

@@ -74,7 +74,7 @@ InfluenceCanvas MeasureStep(DenoiserSession& session, const TracedStep& step, co
   const std::vector<Proposal> proposals = recipe.proposer->Propose(session, base, rows, key);
   InfluenceCanvas measured{.step = step.step};
   const auto* network_pass = dynamic_cast<const NeuralPass*>(base.get());
-  if (network_pass == nullptr) BadInput("{} is no network: it has no hidden states", session.info().name);
+  if (network_pass == nullptr) BadInput("{} is not a network: it has no hidden states", session.info().name);
   measured.states = network_pass->hidden;
   for (const Proposal& proposal : proposals) {
     measured.positions.push_back(static_cast<float>(proposal.position));

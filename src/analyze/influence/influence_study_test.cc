@@ -148,7 +148,7 @@ TEST(InfluenceStudy, RecordsAreReadBackAndSummed) {
 TEST(InfluenceStudy, ToysHaveNoHiddenStates) {
   const Model model = OpenModel("toy:markov,length=14,vocab=12,seed=1");
   const TracedRun run(model);
-  EXPECT_NE(ErrorOf([&] { MeasureInfluence(*model.denoiser, run.events.list, run.options); }).find("is no network"),
+  EXPECT_NE(ErrorOf([&] { MeasureInfluence(*model.denoiser, run.events.list, run.options); }).find("is not a network"),
             std::string::npos);
 }
 

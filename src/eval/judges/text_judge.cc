@@ -117,7 +117,7 @@ struct TextJudge::State {
 TextJudge::TextJudge(const std::string& path, int threads) : state_(std::make_unique<State>()) {
   State& state = *state_;
   state.path = path;
-  if (!std::filesystem::is_regular_file(path)) BadInput("the judge '{}' is no file", path);
+  if (!std::filesystem::is_regular_file(path)) BadInput("the judge '{}' is not a file", path);
   const GgmlLogCapture log;
   llama_backend_init();
   llama_model_params model_params = llama_model_default_params();

@@ -27,9 +27,9 @@ std::string LinesMember(const nlohmann::ordered_json& object, const std::string&
   std::string lines;
   const auto found = object.find(name);
   if (found == object.end()) return lines;
-  if (!found->is_array()) BadInput("'{}' is no list", name);
+  if (!found->is_array()) BadInput("'{}' is not a list", name);
   for (const auto& line : *found) {
-    if (!line.is_string()) BadInput("'{}' is no list of texts", name);
+    if (!line.is_string()) BadInput("'{}' is not a list of texts", name);
     lines += line.get<std::string>() + "\n";
   }
   return lines;
@@ -74,7 +74,7 @@ class MbppScorer : public Scorer {
 
 constexpr ScoreFigure kFigures[] = {
     {.name = "correct", .help = "the response up to [DONE] passes the asserts"},
-    {.name = "extracted_pass", .help = "so does the code found in the response: behind [BEGIN], fenced"},
+    {.name = "extracted_pass", .help = "so does the code found in the response: after [BEGIN], fenced"},
 };
 
 }  // namespace

@@ -93,9 +93,10 @@ TEST(ProgramScorers, BadDataNamesTheLine) {
   EXPECT_EQ(error(kHumanEvalScorer, R"({"task_id": "a", "prompt": "def f():", "entry_point": "f"})"),
             "line 1: no text under test");
   EXPECT_EQ(error(kMbppScorer, R"({"task_id": 1, "text": "t"})"), "line 1: no checks in 'test_list'");
-  EXPECT_EQ(error(kMbppScorer, R"({"task_id": 1, "text": "t", "test_list": "x"})"), "line 1: 'test_list' is no list");
+  EXPECT_EQ(error(kMbppScorer, R"({"task_id": 1, "text": "t", "test_list": "x"})"),
+            "line 1: 'test_list' is not a list");
   EXPECT_EQ(error(kMbppScorer, R"({"task_id": 1, "text": "t", "test_list": [1]})"),
-            "line 1: 'test_list' is no list of texts");
+            "line 1: 'test_list' is not a list of texts");
   EXPECT_EQ(error(kMbppScorer, R"({"text": "t", "test_list": ["assert 1"]})"), "line 1: no task_id");
 }
 

@@ -11,10 +11,10 @@ namespace {
 
 constexpr std::string_view kFence = "```";
 
-/// A line that begins with three backticks, and what stands around it.
+/// A line that begins with three backticks, and its place.
 struct Fence {
   std::size_t begin = 0;
-  std::size_t end = 0;   // behind the line
+  std::size_t end = 0;   // after the line
   bool is_bare = false;  // names no language: it may close a block
 };
 

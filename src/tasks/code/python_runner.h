@@ -12,7 +12,7 @@ struct PythonOutcome {
   std::string reason;  // passed | failed: EXCEPTION | timed out | out of memory | killed: signal N
 };
 
-/// Immutable; may be used by many threads. Every program gets an interpreter and a sandbox of its own.
+/// Immutable; may be used by many threads. Every program gets its own interpreter and sandbox.
 class PythonRunner {
  public:
   struct Options {
@@ -20,11 +20,11 @@ class PythonRunner {
     ProcessLimits limits;
   };
 
-  /// Throws Error (bad input) where there is no Python, or no sandbox and one is asked for.
+  /// Throws Error (bad input) if there is no Python, or no sandbox although one is asked for.
   explicit PythonRunner(const Options& options);
 
   /// Passed: the program, with the checks at its end, was executed to its last line without an exception. A program
-  /// that exits by itself has not passed, whatever its status. Throws Error (failed) only when nothing can be started.
+  /// that exits early has not passed, whatever its status. Throws Error (failed) only when no process can be started.
   PythonOutcome Run(const std::string& program) const;
 
  private:

@@ -13,10 +13,10 @@ enum class Confinement {
   kLimitsOnly,  // the program sees the machine like any process of user nobody (or of the caller, if not root)
 };
 
-/// Empty where programs can be sandboxed; else what is missing, in a few words. Tries it: a few milliseconds.
+/// Empty if programs can be sandboxed; else what is missing, in a few words. Tries it, which takes a few milliseconds.
 std::string SandboxTrouble();
 
-/// Runs `command` as RunLimited does. Inside the sandbox its working folder is /tmp. With kSandbox, only where
+/// Runs `command` as RunLimited does. Inside the sandbox its working folder is /tmp. kSandbox requires that
 /// SandboxTrouble is empty.
 ProcessResult RunConfined(const ProcessCommand& command, Confinement confinement);
 

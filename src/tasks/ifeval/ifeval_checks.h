@@ -42,7 +42,7 @@ struct IfevalCheckRow {
 
 /// All kinds, by id.
 std::span<const IfevalCheckRow> IfevalChecks();
-/// Null when there is none of this id.
+/// Null if there is none with this id.
 const IfevalCheckRow* FindIfevalCheck(std::string_view id);
 
 /// The relation of an instruction to its number.

@@ -54,7 +54,7 @@ void LanguageDetector::Add(const std::string& path) {
       gains_[Pack(gram)].push_back({language, std::log(kFloor + share) - std::log(kFloor)});
     }));
   } catch (const std::exception& error) {
-    BadInput("'{}' is no language profile: {}", path, error.what());
+    BadInput("'{}' is not a language profile: {}", path, error.what());
   }
 }
 

@@ -92,7 +92,7 @@ TEST_F(LanguageDetectorTest, RepeatingATextDoesNotChangeItsLanguage) {
 
 TEST_F(LanguageDetectorTest, NamesTheFileOfErrors) {
   folder_.Write("profiles/xx", "{");
-  ExpectError("profiles/xx' is no language profile");
+  ExpectError("profiles/xx' is not a language profile");
   folder_.Write("profiles/xx", R"({"name": "xx", "freq": {"a": 2}, "n_words": [1, 1]})");
   ExpectError("n_words has 2 numbers");
   folder_.Write("profiles/xx", R"({"name": "xx", "freq": {"a": 2}, "n_words": [1, 1, 1]})");

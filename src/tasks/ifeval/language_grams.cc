@@ -49,7 +49,7 @@ std::u32string WithoutUrls(std::u32string_view text) {
   return out;
 }
 
-/// Every mail address becomes a space: up to 64 characters before the @, at least two behind it, no period first.
+/// Every mail address becomes a space: up to 64 characters before the @, at least two after it, no period first.
 std::u32string WithoutMailAddresses(std::u32string_view text) {
   std::u32string out;
   for (std::size_t at = 0; at < text.size();) {
@@ -69,7 +69,7 @@ std::u32string WithoutMailAddresses(std::u32string_view text) {
   return out;
 }
 
-/// Composes vowels with the marks of Vietnamese behind them.
+/// Composes vowels with the Vietnamese marks that follow them.
 std::u32string ComposeVietnamese(std::u32string_view text) {
   std::u32string out;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -90,7 +90,7 @@ std::u32string ComposeVietnamese(std::u32string_view text) {
 
 bool IsLatin(char32_t code) { return IsIn(code, 'A', 'z'); }
 
-/// Cut to the length that is looked at, one space for several, Latin letters only where they are not a minority.
+/// Cut to the length that is examined, one space for several, without Latin letters if they are a minority.
 std::u32string Clean(std::u32string_view raw) {
   const std::u32string text = ComposeVietnamese(WithoutMailAddresses(WithoutUrls(raw)));
   std::u32string out;

@@ -46,7 +46,7 @@ unsigned ParseContexts(const Line& line, std::string_view text) {
   unsigned contexts = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), contexts);
   if (error != std::errc() || end != text.data() + text.size() || contexts >= 128) {
-    line.Bad("'{}' is no set of contexts (a number below 128)", text);
+    line.Bad("'{}' is not a set of contexts (a number below 128)", text);
   }
   return contexts;
 }

@@ -106,7 +106,7 @@ TEST_F(PunktTest, NamesFileAndLineOfErrors) {
   folder_.Write("punkt/ortho_context.tab", "the\t34\nno tab\n");
   ExpectError("ortho_context.tab' line 2: expected two columns");
   folder_.Write("punkt/ortho_context.tab", "the\tmany\n");
-  ExpectError("ortho_context.tab' line 1: 'many' is no set of contexts");
+  ExpectError("ortho_context.tab' line 1: 'many' is not a set of contexts");
   folder_.Write("punkt/collocations.tab", "a\tb\na\tb\tc\n");
   ExpectError("collocations.tab' line 2");
   folder_.Write("punkt/abbrev_types.txt", "dr\n\xff\n");

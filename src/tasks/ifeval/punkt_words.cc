@@ -16,13 +16,13 @@ std::size_t RunOf(std::u32string_view text, std::size_t at, char32_t code) {
   return size;
 }
 
-/// Characters of the mark "--", "..", ". . ." or longer at `at`; 0 where there is none.
+/// The number of characters of the mark "--", "..", ". . ." or longer at `at`; 0 if there is none.
 std::size_t LongMark(std::u32string_view text, std::size_t at) {
   for (char32_t code : {U'-', U'.'}) {
     const std::size_t size = RunOf(text, at, code);
     if (size >= 2) return size;
   }
-  std::size_t dots = 0;  // each but the last with one white space behind it
+  std::size_t dots = 0;  // each but the last followed by one white space
   while (at + 2 * dots < text.size() && text[at + 2 * dots] == '.') {
     ++dots;
     if (at + 2 * dots > text.size() || !IsSpace(text[at + 2 * dots - 1])) break;

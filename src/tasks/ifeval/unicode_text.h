@@ -23,10 +23,11 @@ bool IsLower(char32_t code);
 bool IsUpperText(std::u32string_view text);
 bool IsLowerText(std::u32string_view text);
 
-/// Lower case; only U+0130 becomes two characters (final sigma is not told apart).
+/// Lower case; only U+0130 becomes two characters (final sigma is not distinguished).
 std::u32string Lower(std::u32string_view text);
 
-/// One character for all that differ by case alone, dotless i and long s among them: what ignoring case compares.
+/// Maps all characters that differ only by case to one, including dotless i and long s: for comparisons that ignore
+/// case.
 char32_t FoldCase(char32_t code);
 
 std::u32string_view StripLeft(std::u32string_view text);

@@ -25,7 +25,7 @@ struct Puzzle {
 
 std::int64_t WholeNumber(std::string_view text) {
   const auto value = ParseDecimal(Trim(text));
-  if (!value || value->denominator != 1) BadInput("'{}' is no whole number", text);
+  if (!value || value->denominator != 1) BadInput("'{}' is not a whole number", text);
   return value->numerator;
 }
 

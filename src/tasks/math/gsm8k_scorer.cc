@@ -38,7 +38,7 @@ class Gsm8kScorer : public Scorer {
 
 constexpr ScoreFigure kFigures[] = {
     {.name = "correct", .help = "flexible-extract: the last number of the response equals the answer"},
-    {.name = "strict_match", .help = "strict-match: the number behind the first \"#### \" does"},
+    {.name = "strict_match", .help = "strict-match: the number after the first \"#### \" does"},
 };
 
 }  // namespace
@@ -48,7 +48,7 @@ const ScorerRow kGsm8kScorer = {
     .alias = "",
     .summary = "grade school mathematics: the last number of the response",
     .data_help = "JSON lines with question and answer (\"... #### 18\"): test.jsonl of openai/grade-school-math",
-    .response_help = "the last number anywhere; strict_match: the number behind \"#### \"",
+    .response_help = "the last number anywhere; strict_match: the number after \"#### \"",
     .figures = kFigures,
     .make = [](const ScorerSetup& setup) -> std::unique_ptr<Scorer> {
       return std::make_unique<Gsm8kScorer>(setup.data);

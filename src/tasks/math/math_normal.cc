@@ -27,7 +27,7 @@ bool IsWhole(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// In every line with two dollar signs, what stands between the first two, with them.
+/// In every line with two dollar signs, the text between the first two, including them.
 std::string KeepFormulas(std::string_view text) {
   std::string out;
   for (;;) {
@@ -42,7 +42,7 @@ std::string KeepFormulas(std::string_view text) {
   }
 }
 
-/// "\text{a}" to "a", for every occurrence, up to the first brace behind it; not across lines.
+/// "\text{a}" to "a", for every occurrence, up to the first brace after it; not across lines.
 std::string Unwrap(std::string_view text, std::string_view opening) {
   std::string out;
   for (;;) {

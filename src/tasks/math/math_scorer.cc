@@ -69,7 +69,7 @@ const ScorerRow kMathScorer = {
     .data_help =
         "JSON lines with problem and solution (hendrycks/math), with answer besides (MATH-500), or with question "
         "and answer (\"... The answer is: X\")",
-    .response_help = "Minerva's phrase, else the last \\boxed{}, else <answer>, else behind \"answer is\"",
+    .response_help = "Minerva's phrase, else the last \\boxed{}, else <answer>, else after \"answer is\"",
     .figures = kFigures,
     .make = [](const ScorerSetup& setup) -> std::unique_ptr<Scorer> {
       return std::make_unique<MathScorer>(setup.data);

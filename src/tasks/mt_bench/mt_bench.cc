@@ -16,11 +16,11 @@ using Turns = std::array<std::string, kMtBenchTurns>;
 Turns TurnsOf(const Json& holder) {
   const auto found = holder.find("turns");
   if (found == holder.end() || !found->is_array() || found->size() != kMtBenchTurns) {
-    BadInput("'turns' is no list of {} texts", kMtBenchTurns);
+    BadInput("'turns' is not a list of {} texts", kMtBenchTurns);
   }
   Turns turns;
   for (int i = 0; i < kMtBenchTurns; ++i) {
-    if (!(*found)[i].is_string()) BadInput("'turns' is no list of {} texts", kMtBenchTurns);
+    if (!(*found)[i].is_string()) BadInput("'turns' is not a list of {} texts", kMtBenchTurns);
     turns[i] = (*found)[i].get<std::string>();
   }
   return turns;

@@ -117,7 +117,7 @@ TEST(MtBench, ErrorsNameTheLine) {
             }),
             "nothing is known for '{nobody}'");
   EXPECT_EQ(ErrorOf([] { ParseMtBenchQuestions(R"({"question_id": 1, "category": "c", "turns": ["a"]})"); }),
-            "line 1: 'turns' is no list of 2 texts");
+            "line 1: 'turns' is not a list of 2 texts");
   EXPECT_EQ(ErrorOf([] { ParseMtBenchAnswers(R"({"question_id": 1, "model_id": "m", "choices": []})"); }),
             "line 1: no choices");
   EXPECT_EQ(ErrorOf([] { ParseMtBenchAnswers(""); }), "there are no answers");

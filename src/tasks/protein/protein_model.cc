@@ -52,7 +52,7 @@ std::vector<Token> ProteinModel::CanvasOf(std::string_view sequence) const {
   std::vector<Token> tokens;
   for (char residue : sequence) {
     const std::size_t index = kAminoAcids.find(residue);
-    if (index == std::string_view::npos) BadInput("'{}' is none of the 20 amino acids", residue);
+    if (index == std::string_view::npos) BadInput("'{}' is not one of the 20 amino acids", residue);
     tokens.push_back(residues_[index]);
   }
   if (static_cast<int>(tokens.size()) > room()) {

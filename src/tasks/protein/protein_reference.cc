@@ -20,7 +20,7 @@ constexpr std::size_t kLetters = 20;
 constexpr std::size_t kWords = kLetters * kLetters * kLetters;
 constexpr std::size_t kHalfBand = 16;
 
-/// The word that begins at `at`, or kWords where a residue is unknown.
+/// The word that begins at `at`, or kWords if a residue is unknown.
 std::size_t WordAt(const ResidueCodes& codes, std::size_t at) {
   std::size_t word = 0;
   for (std::size_t i = at; i < at + kWord; ++i) {
@@ -32,7 +32,7 @@ std::size_t WordAt(const ResidueCodes& codes, std::size_t at) {
 
 std::size_t WordCount(const ResidueCodes& codes) { return codes.size() < kWord ? 0 : codes.size() - kWord + 1; }
 
-/// Where a protein has which word.
+/// The places of each word in a protein.
 class WordPlaces {
  public:
   explicit WordPlaces(const ResidueCodes& codes) : size_(codes.size()) {

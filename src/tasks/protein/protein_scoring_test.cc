@@ -40,7 +40,7 @@ TEST(ProteinScoring, ReadsFastaAndResponses) {
 
 TEST(ProteinScoring, RefusesWhatIsNoProtein) {
   EXPECT_EQ(Refusal(""), "there are no sequences");
-  EXPECT_EQ(Refusal(">a\nMK1\n"), "record 'a' holds '1', which is no residue");
+  EXPECT_EQ(Refusal(">a\nMK1\n"), "record 'a' holds '1', which is not a residue");
   EXPECT_EQ(Refusal(">a\nMKXV\n"), "record 'a': residue 3 is X, none of the 20 amino acids");
   EXPECT_EQ(Refusal(">a\nMK\n>b\n>c\nM\n"), "record 'b' has no sequence");
   EXPECT_EQ(Refusal(">a\n*\n"), "record 'a' has no sequence");

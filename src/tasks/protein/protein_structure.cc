@@ -34,7 +34,7 @@ bool IsPdb(const fs::path& path) { return path.extension() == ".pdb" || path.ext
 /// Structure files by the name that they could belong to.
 std::map<std::string, fs::path> FilesByName(const std::string& folder) {
   std::error_code error;
-  if (!fs::is_directory(folder, error)) BadInput("'{}' is no folder of structures", folder);
+  if (!fs::is_directory(folder, error)) BadInput("'{}' is not a folder of structures", folder);
   std::map<std::string, fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (!IsPdb(entry.path()) && !IsMmcif(entry.path())) continue;

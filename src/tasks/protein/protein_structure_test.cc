@@ -39,9 +39,9 @@ TEST(ProteinStructure, BrokenPdb) {
   EXPECT_EQ(ErrorOf([&] { ParsePdb(text.substr(0, cut)); }), "line 6: an atom is cut off");
   std::string letters = PdbLine(" CA ", "MET", 1, 90);
   letters.replace(60, 6, "  oops");
-  EXPECT_EQ(ErrorOf([&] { ParsePdb(letters); }), "line 1: 'oops' is no pLDDT");
+  EXPECT_EQ(ErrorOf([&] { ParsePdb(letters); }), "line 1: 'oops' is not a pLDDT");
   letters.replace(60, 6, "   nan");
-  EXPECT_EQ(ErrorOf([&] { ParsePdb(letters); }), "line 1: 'nan' is no pLDDT");
+  EXPECT_EQ(ErrorOf([&] { ParsePdb(letters); }), "line 1: 'nan' is not a pLDDT");
 }
 
 constexpr const char* kCif = R"(data_small

@@ -3,7 +3,7 @@
 //   PDB    columns (from 1): 1-6 ATOM, 13-16 atom, 17 alternative, 18-20 residue, 22 chain, 23-27 number, 61-66 B. An
 //          alpha carbon is " CA "; "CA  " would be calcium. ENDMDL ends the first model.
 //   mmCIF  values between white space, 'quoted', "quoted", or whole lines between two lines that begin with ';'. After
-//          loop_ come the columns' names, then rows until something that is no value.
+//          loop_ come the columns' names, then rows until something that is not a value.
 //
 // Of alternatives the first counts: a residue that was just seen is not taken again.
 #include <charconv>
@@ -32,7 +32,7 @@ double Number(std::string_view text, std::size_t line) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !(value > -1e9 && value < 1e9)) {
-    BadInput("line {}: '{}' is no pLDDT", line, text);
+    BadInput("line {}: '{}' is not a pLDDT", line, text);
   }
   return value;
 }

@@ -21,7 +21,7 @@ namespace {
 constexpr int kOriginalLength = 32;  // the benchmark's for waiting lines
 constexpr const char* kStrict = "strict";
 
-/// Kind by kind in turn, so that the first items are of all.
+/// The kinds take turns, so that the first items have all kinds.
 struct Numbered {
   std::string id;
   ParallelBenchItem item;
@@ -109,7 +109,7 @@ class ParallelBenchTask : public Task {
   std::vector<Numbered> items_;
 };
 
-/// The benchmark decodes greedily; where any answer will do, answers are to be drawn.
+/// The benchmark decodes greedily; if many answers are right, they are drawn.
 double UsualTemperatureOf(const Params& params) {
   const std::vector<QuestionKind> kinds = ChosenKinds(ParallelBenchKinds(), params.Choice("kind"));
   return std::all_of(kinds.begin(), kinds.end(), [](const QuestionKind& kind) { return kind.is_random; }) ? 1 : 0;

@@ -28,10 +28,10 @@ std::vector<QuestionKind> ChosenKinds(std::span<const QuestionKind> kinds, std::
 /// The choices, "random" first: for a task's parameter.
 std::vector<std::string_view> KindChoices(std::span<const QuestionKind> kinds);
 
-/// The temperature to solve a choice at: 0 where every kind has one answer, else 1.
+/// The temperature for a choice: 0 if every kind has one answer, else 1.
 double TemperatureFor(std::span<const QuestionKind> kinds, std::string_view choice);
 
-/// "a<between>b" into its parts; one part where there is no separator.
+/// Splits "a<between>b" into its parts; one part if there is no separator.
 std::vector<std::string> SplitAt(std::string_view text, std::string_view between);
 std::string Joined(std::span<const std::string> parts, std::string_view between);
 

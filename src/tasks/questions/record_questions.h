@@ -29,21 +29,21 @@ RecordKind ReadRecordKind(std::string_view kind);
 /// Values by their fields' names.
 using RecordEntry = std::map<std::string, std::string, std::less<>>;
 
-/// The entries of a text; none unless it is exactly of the format. Says nothing about values.
+/// The entries of a text; none unless it has exactly the format. Values are not checked.
 std::optional<std::vector<RecordEntry>> ReadRecords(std::string_view kind, std::string_view text);
 
-/// Whether all fields are of their sets and agree, and the entry has this number.
+/// Whether all fields have allowed values and agree, and the entry has this number.
 bool IsConsistent(std::string_view schema, const RecordEntry& entry, int number);
 
-/// The consistent ones among the entries that are asked for, wherever they stand in a text that may be broken
-/// elsewhere; of two with the same number the first.
+/// The consistent ones among the requested entries, anywhere in a text that may be broken elsewhere; of two with the
+/// same number the first.
 std::vector<RecordEntry> ConsistentEntries(const Question& question, std::string_view text);
 
 int EntriesAsked(const Question& question);
 
 Question MakeRecordQuestion(std::string_view kind, int entries, RandomStream& random);
 
-/// As many entries as asked for, all consistent, no id twice, and nothing else.
+/// Whether the text has exactly the requested number of entries, all consistent, no id twice, and nothing else.
 bool IsRightRecords(const Question& question, std::string_view answer);
 
 }  // namespace punt

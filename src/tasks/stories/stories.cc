@@ -128,7 +128,7 @@ class StoriesTask : public Task {
 
 const TaskRow kStoriesRow = {
     .name = "stories",
-    .summary = "write stories; a judge tells their perplexity",
+    .summary = "write stories; a judge measures their perplexity",
     .data_help = "none: unconditional; or a text file with an opening per line. judge: a GGUF file that libllama runs",
     .params = {},
     .takes_data = true,

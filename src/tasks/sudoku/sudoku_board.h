@@ -51,7 +51,7 @@ struct Range {
 /// The numbers of givens that models are trained and tested on: 36..46, 12..18, 5..8.
 Range UsualGivens(const SudokuShape& shape);
 
-/// Throws Error when no puzzle with one solution has so many givens: fewer than 17, 8 or 4 never do.
+/// Throws Error when no puzzle with one solution has these numbers of givens: fewer than 17, 8 or 4 are never enough.
 void RequireGivens(const SudokuShape& shape, const Range& givens);
 
 /// Names the random numbers of a puzzle: puzzle `index` of a seed is the same in any run.

@@ -27,7 +27,8 @@ void AppendUtf8(char32_t code, std::string& text);
 /// Unicode's white space: \s in the patterns that split texts into words.
 bool IsWhiteSpace(char32_t code);
 
-/// The columns that terminals give a character: 0 for a mark on the one before it, 2 for East Asian wide ones and emoji.
+/// The columns that terminals give a character: 0 for a mark on the one before it, 2 for East Asian wide ones and
+/// emoji.
 int TerminalColumns(char32_t code);
 
 /// Canonical composition of valid UTF-8. Takes time in proportion to the text, except for sorting each run of accents.

@@ -42,6 +42,7 @@ void WriteReport(const ExactnessFlags& flags, const ExactnessOptions& options, c
   write("exactness-epsilon.svg",
         RenderSvg(EpsilonPanels(options, results), "PUNT: total variation against epsilon, exact"));
   write("exactness.md", ExactnessMarkdown(options, results, CommandLine(flags)));
+  write("exactness-tables.md", ExactnessTables(options, results, CommandLine(flags)));
 }
 
 /// Versions before this one kept measurements in a file of their own, until the report was finished.
@@ -96,9 +97,9 @@ Runner AddExactness(CLI::App& command) {
   SetGroup(command, "Measures", {"--quick", "--seeds", "--threads"});
   SetGroup(command, "Output", {"--out"});
   command.footer(
-      "Minutes of work. Measurements are kept in items.jsonl as they come; interrupted, the same command goes on "
-      "where\n"
-      "it stopped. Run again, it makes the report from what it finds there.\n\n"
+      "Minutes of work. DIR gets exactness.md, its pictures and exactness-tables.md. Measurements are kept in\n"
+      "items.jsonl as they come; interrupted, the same command continues where it stopped. Run again, it makes the\n"
+      "report from what it finds there.\n\n"
       "Example:\n  punt analyze exactness --out exactness");
   return [flags] { return RunExactness(*flags); };
 }

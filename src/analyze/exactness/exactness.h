@@ -69,7 +69,10 @@ void RunExactnessJobs(std::span<const ExactnessJob> jobs, int threads, Exactness
 std::string ExactnessMarkdown(const ExactnessOptions& options, const ExactnessResults& results,
                               std::string_view command);
 
-/// Its part about error and cost.
+/// The tables that stand beside it: every configuration of every setting of the trade-off.
+std::string ExactnessTables(const ExactnessOptions& options, const ExactnessResults& results, std::string_view command);
+
+/// The report's part about error and cost.
 std::string TradeOffSection(const ExactnessOptions& options, const ExactnessResults& results);
 
 /// Error against NFE, one panel per setting of the trade-off. Hollow: too typical (exactness_table.h).

@@ -72,8 +72,11 @@ TEST_F(QuickReport, IsTheSameForAnyNumberOfThreads) {
   EXPECT_NE(report.find("- < 1e-9 for one token at a time"), std::string::npos);
   EXPECT_NE(report.find("- < 1e-9 for PUNT with epsilon -> 0 by margin where independence is structural"),
             std::string::npos);
+  const std::string tables = ExactnessTables(kOptions, one, "the command");
+  EXPECT_NE(tables.find("`the command`"), std::string::npos);
   for (const TradeOffSetting& setting : TradeOffSettings(kOptions)) {
-    EXPECT_NE(report.find("### " + setting.name), std::string::npos);
+    EXPECT_NE(report.find("- **" + setting.name + ".** "), std::string::npos);
+    EXPECT_NE(tables.find("\n## " + setting.name + "\n"), std::string::npos);
   }
   EXPECT_FALSE(RenderSvg(TradeOffPanels(kOptions, one), "a").empty());
   EXPECT_FALSE(RenderSvg(EpsilonPanels(kOptions, one), "b").empty());

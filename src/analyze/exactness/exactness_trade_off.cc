@@ -192,22 +192,39 @@ std::string VariantWords(const std::vector<TradeOffSetting>& settings,
          "network, confidence also avoids rows that are wrong, which exact models do not have.\n";
 }
 
+/// The rows of each setting.
+std::vector<std::vector<ExactnessRow>> TablesOf(const ExactnessOptions& options, const ExactnessResults& results) {
+  const std::vector<ExactnessJob> jobs = ExactnessJobs(options);
+  std::vector<std::vector<ExactnessRow>> tables;
+  for (const TradeOffSetting& setting : TradeOffSettings(options)) tables.push_back(RowsOf(jobs, results, setting.name));
+  return tables;
+}
+
 }  // namespace
 
 std::string TradeOffSection(const ExactnessOptions& options, const ExactnessResults& results) {
-  const std::vector<ExactnessJob> jobs = ExactnessJobs(options);
   const std::vector<TradeOffSetting> settings = TradeOffSettings(options);
-  std::vector<std::vector<ExactnessRow>> tables;
-  for (const TradeOffSetting& setting : settings) tables.push_back(RowsOf(jobs, results, setting.name));
+  const std::vector<std::vector<ExactnessRow>> tables = TablesOf(options, results);
 
   std::string out = "## Error against cost\n\n" + fmt::format(fmt::runtime(kTradeOffIntroduction), options.seeds);
   out += TooTypicalWords(settings, tables);
   out += "### Where PUNT wins and where it does not\n\n";
   for (std::size_t i = 0; i < settings.size(); ++i) out += SettingVerdict(settings[i], tables[i]);
   out += kGeometryWords + VariantWords(settings, tables) + kFormWords;
+  return out + "\nEvery configuration of every setting is in [exactness-tables.md](exactness-tables.md).\n";
+}
+
+std::string ExactnessTables(const ExactnessOptions& options, const ExactnessResults& results,
+                            std::string_view command) {
+  const std::vector<TradeOffSetting> settings = TradeOffSettings(options);
+  const std::vector<std::vector<ExactnessRow>> tables = TablesOf(options, results);
+  std::string out = fmt::format(
+      "# Exactness: tables\n\nError against cost, for every setting and configuration; [exactness.md](exactness.md) says "
+      "what the columns mean. Made by `{}`.\n",
+      command);
   for (std::size_t i = 0; i < settings.size(); ++i) {
     out += fmt::format(
-        "\n### {}\n\nLowest mean error in nats within a budget (without combinations that contain PUNT, without †). "
+        "\n## {}\n\nLowest mean error in nats within a budget (without combinations that contain PUNT, without †). "
         "Surprise of exact samples: {:.3f}.{}\n\n{}\n<details><summary>All "
         "configurations</summary>\n\n{}\n</details>\n",
         settings[i].name, ExactSurprise(tables[i]), BestTooTypical(tables[i], settings[i].length),

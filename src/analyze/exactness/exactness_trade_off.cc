@@ -196,7 +196,8 @@ std::string VariantWords(const std::vector<TradeOffSetting>& settings,
 std::vector<std::vector<ExactnessRow>> TablesOf(const ExactnessOptions& options, const ExactnessResults& results) {
   const std::vector<ExactnessJob> jobs = ExactnessJobs(options);
   std::vector<std::vector<ExactnessRow>> tables;
-  for (const TradeOffSetting& setting : TradeOffSettings(options)) tables.push_back(RowsOf(jobs, results, setting.name));
+  for (const TradeOffSetting& setting : TradeOffSettings(options))
+    tables.push_back(RowsOf(jobs, results, setting.name));
   return tables;
 }
 
@@ -219,7 +220,8 @@ std::string ExactnessTables(const ExactnessOptions& options, const ExactnessResu
   const std::vector<TradeOffSetting> settings = TradeOffSettings(options);
   const std::vector<std::vector<ExactnessRow>> tables = TablesOf(options, results);
   std::string out = fmt::format(
-      "# Exactness: tables\n\nError against cost, for every setting and configuration; [exactness.md](exactness.md) says "
+      "# Exactness: tables\n\nError against cost, for every setting and configuration; [exactness.md](exactness.md) "
+      "says "
       "what the columns mean. Made by `{}`.\n",
       command);
   for (std::size_t i = 0; i < settings.size(); ++i) {

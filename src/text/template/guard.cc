@@ -14,9 +14,10 @@
 // variables that the template names.
 #include "text/template/guard.h"
 
+#include <jinja/parser.h>
+
 #include <utility>
 
-#include "jinja/parser.h"
 #include "text/template/builtins.h"
 #include "text/template/nesting.h"
 

@@ -144,13 +144,14 @@ struct Member : jinja::member_expression {
       const auto method = methods.find(name->val);
       if (method != methods.end()) return std::make_shared<CheckedMethod>(name->val, method->second, of, meter);
     }
-    if (key) {
-      value at = key->execute(ctx);
+    const auto* place = computed ? nullptr : cast_stmt<jinja::integer_literal>(property);  // text.0
+    if (key || place != nullptr) {
+      value at = key ? key->execute(ctx) : place->execute(ctx);
       if (is_val<jinja::value_string>(of) && is_val<jinja::value_int>(at)) {
         meter.Bytes(of->val_str.length());
         return CharacterAt(of, at->as_int());
       }
-      held_key->held = at;
+      if (held_key != nullptr) held_key->held = at;
     }
     if (is_val<jinja::value_object>(of) && !computed && is_stmt<jinja::identifier>(property)) {
       value missing = mk_val<jinja::value_undefined>("object_property");

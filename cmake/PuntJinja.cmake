@@ -13,7 +13,7 @@ else()
 endif()
 set(sources ${folder}/jinja/lexer.cpp ${folder}/jinja/parser.cpp ${folder}/jinja/runtime.cpp ${folder}/jinja/string.cpp
     ${folder}/jinja/value.cpp ${folder}/unicode.cpp)
-# The engine knows a JSON library by this header alone; its own wrapper is not needed.
+# The engine knows a JSON library by this header alone; found first, it stands for llama.cpp's wrapper.
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/jinja/json.h CONTENT
      "#pragma once\n#include <nlohmann/json.hpp>\nusing common_json = nlohmann::ordered_json;\n")
 set(options -w)
@@ -22,7 +22,7 @@ if(PUNT_SANITIZE MATCHES "undefined")
 endif()
 set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS "${options}" COMPILE_DEFINITIONS NDEBUG)
 target_sources(punt_text PRIVATE ${sources})
-target_include_directories(punt_text SYSTEM PRIVATE ${folder} ${PROJECT_BINARY_DIR}/jinja)
+target_include_directories(punt_text SYSTEM PRIVATE ${PROJECT_BINARY_DIR}/jinja ${folder})
 # Names of our own: a program that links llama.cpp's common as well has two copies that must not be mixed.
 target_compile_definitions(punt_text PRIVATE jinja=punt_jinja g_jinja_debug=punt_jinja_debug
   utf8_parse_result=punt_utf8_parse_result common_utf8_sequence_length=punt_utf8_sequence_length

@@ -380,7 +380,9 @@ void AddFunctions(jinja::context& context, TemplateMeter& meter) {
     day.tm_yday = 207;
     char text[200];
     const std::size_t size = std::strftime(text, sizeof text, format.c_str(), &day);
-    return mk_val<jinja::value_string>(std::string(text, size));
+    auto result = mk_val<jinja::value_string>(std::string(text, size));
+    if (meter.Measure(args.get_pos(0)).has_input) result->mark_input();
+    return result;
   });
   add("range", [&meter](const func_args& args) -> value {
     const bool has_start = args.count() > 1;

@@ -4,7 +4,7 @@
 //
 // What bounds what:
 //   nesting of the text         CheckNesting (nesting.h), before the parser recurses
-//   recursion of macros         Level: in calls, in what stands in a body, in operators and filters
+//   recursion of macros         Level: in every node that has others below it
 //   loops                       each pass is paid for with the list, before it begins
 //   size and depth of values    Measure: where lists are made, handed to functions, compared or written
 //   functions                   builtins.h
@@ -14,9 +14,10 @@
 // variables that the template names.
 #include "text/template/guard.h"
 
+#include <jinja/parser.h>
+
 #include <utility>
 
-#include "jinja/parser.h"
 #include "text/template/builtins.h"
 #include "text/template/nesting.h"
 
@@ -143,13 +144,14 @@ struct Member : jinja::member_expression {
       const auto method = methods.find(name->val);
       if (method != methods.end()) return std::make_shared<CheckedMethod>(name->val, method->second, of, meter);
     }
-    if (key) {
-      value at = key->execute(ctx);
+    const auto* place = computed ? nullptr : cast_stmt<jinja::integer_literal>(property);  // text.0
+    if (key || place != nullptr) {
+      value at = key ? key->execute(ctx) : place->execute(ctx);
       if (is_val<jinja::value_string>(of) && is_val<jinja::value_int>(at)) {
         meter.Bytes(of->val_str.length());
         return CharacterAt(of, at->as_int());
       }
-      held_key->held = at;
+      if (held_key != nullptr) held_key->held = at;
     }
     if (is_val<jinja::value_object>(of) && !computed && is_stmt<jinja::identifier>(property)) {
       value missing = mk_val<jinja::value_undefined>("object_property");
@@ -230,10 +232,23 @@ struct CallBlock : jinja::call_statement {
   }
 };
 
+/// What has no more to it than that it recurses.
+template <typename Node>
+struct Deeper : Node {
+  TemplateMeter& meter;
+  Deeper(Node&& node, TemplateMeter& m) : Node(std::move(node)), meter(m) {}
+  value execute_impl(context& ctx) const override {
+    meter.Step();
+    const TemplateMeter::Level level(meter);
+    return Node::execute_impl(ctx);
+  }
+};
+
 struct Object : jinja::object_literal {
   TemplateMeter& meter;
   Object(jinja::object_literal&& node, TemplateMeter& m) : object_literal(std::move(node)), meter(m) {}
   value execute_impl(context& ctx) const override {
+    const TemplateMeter::Level level(meter);
     auto object = mk_val<jinja::value_object>();
     for (const auto& [key_node, node] : val) {
       const value key = key_node->execute(ctx);
@@ -250,6 +265,7 @@ struct List : Literal {
   TemplateMeter& meter;
   List(Literal&& node, TemplateMeter& m) : Literal(std::move(node)), meter(m) {}
   value execute_impl(context& ctx) const override {
+    const TemplateMeter::Level level(meter);
     value list = Literal::execute_impl(ctx);
     meter.Measure(list);
     return list;
@@ -394,11 +410,14 @@ void Watched(statement_ptr& node, TemplateMeter& meter) {
     Replace<Object>(node, *object, meter);
   } else if (auto* choice = cast_stmt<jinja::ternary_expression>(node)) {
     for (statement_ptr* part : {&choice->condition, &choice->true_expr, &choice->false_expr}) Watched(*part, meter);
+    Replace<Deeper<jinja::ternary_expression>>(node, *choice, meter);
   } else if (auto* some = cast_stmt<jinja::select_expression>(node)) {
     Watched(some->lhs, meter);
     Watched(some->test, meter);
+    Replace<Deeper<jinja::select_expression>>(node, *some, meter);
   } else if (auto* unary = cast_stmt<jinja::unary_expression>(node)) {
     Watched(unary->argument, meter);
+    Replace<Deeper<jinja::unary_expression>>(node, *unary, meter);
   } else if (auto* named = cast_stmt<jinja::keyword_argument_expression>(node)) {
     Watched(named->val, meter);
   }

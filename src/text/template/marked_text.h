@@ -3,13 +3,13 @@
 // grows with the square of the text: those are here instead.
 #pragma once
 
+#include <jinja/string.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "jinja/string.h"
 
 namespace punt {
 

@@ -2,12 +2,12 @@
 // and build values without end, and the engine that runs it has no bounds of its own.
 #pragma once
 
+#include <jinja/runtime.h>
+
 #include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include "jinja/runtime.h"
 
 namespace punt {
 

@@ -1,9 +1,9 @@
 // How deep the text of a chat template is nested.
 #pragma once
 
-#include <vector>
+#include <jinja/lexer.h>
 
-#include "jinja/lexer.h"
+#include <vector>
 
 namespace punt {
 

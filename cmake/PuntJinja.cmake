@@ -11,6 +11,7 @@ else()
     message(FATAL_ERROR "The Jinja engine is missing and could not be fetched; see the lines above")
   endif()
 endif()
+set(PUNT_JINJA_SEEN ${folder} CACHE INTERNAL "where the Jinja engine was found")
 set(sources ${folder}/jinja/lexer.cpp ${folder}/jinja/parser.cpp ${folder}/jinja/runtime.cpp ${folder}/jinja/string.cpp
     ${folder}/jinja/value.cpp ${folder}/unicode.cpp)
 # The engine knows a JSON library by this header alone; found first, it stands for llama.cpp's wrapper.

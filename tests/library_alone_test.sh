@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The library alone, without that of evaluation and without the program, is configured and built where there is no network
 # and, besides a compiler, CMake and what they run, no program: no curl, git, python3 or node, and no shell but sh. llama.cpp
-# is the installation that this build uses.
+# and its Jinja engine are those that this build uses.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -11,7 +11,8 @@ fail() {
 }
 cached() { sed -n "s/^$1:[A-Z]*=//p" "$PUNT_BUILD_DIR/CMakeCache.txt"; }  # a variable of this build
 llama=$(cached PUNT_LLAMA_SEEN)
-[[ -d $llama ]] || fail "no llama.cpp in $PUNT_BUILD_DIR/CMakeCache.txt"
+jinja=$(cached PUNT_JINJA_SEEN)
+[[ -d $llama && -d $jinja ]] || fail "no llama.cpp in $PUNT_BUILD_DIR/CMakeCache.txt"
 
 mkdir "$work/tools"
 for tool in cmake ninja pkg-config ccache sh ar ranlib nm as ld ld.gold ld.lld objcopy "$(basename "$PUNT_CXX")"; do
@@ -30,7 +31,7 @@ for tool in curl wget git python3 node npm bash; do
 done
 
 without_network cmake -S "$PUNT_SOURCE_DIR" -B "$work/build" -G Ninja -DCMAKE_CXX_COMPILER="$(command -v "$PUNT_CXX")" \
-  -DCMAKE_BUILD_TYPE="$(cached CMAKE_BUILD_TYPE)" -DPUNT_BUILD_EVAL=OFF -DPUNT_LLAMA_DIR="$llama"
+  -DCMAKE_BUILD_TYPE="$(cached CMAKE_BUILD_TYPE)" -DPUNT_BUILD_EVAL=OFF -DPUNT_LLAMA_DIR="$llama" -DPUNT_JINJA_DIR="$jinja"
 
 # Nothing is to be run but what compiles and archives.
 commands=$(ninja -C "$work/build" -t commands)

@@ -101,7 +101,7 @@ TEST(VocabularyTest, EsmAsHuggingFace) {
   for (const bool specials : {false, true}) {
     EXPECT_EQ(tokenizer.Encode("mkTA", {.specials = specials}), (Tokens{20, 15, 11, 5}));
     EXPECT_EQ(ErrorOf([&] { tokenizer.Encode("MK*A", {.specials = specials}); }).substr(0, 34),
-              "'*' at position 3 is none of the l");
+              "'*' at position 3 is not one of th");
   }
   EXPECT_EQ(tokenizer.Encode("mk<unk>t", {.specials = true}), (Tokens{20, 15, 3, 11}));
   EXPECT_EQ(tokenizer.Prefix(), Tokens{0});

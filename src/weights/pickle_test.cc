@@ -126,7 +126,7 @@ TEST(Pickle, RefusesEveryNameThatIsNotListed) {
   Refuses("\x8c\x02os\x8c\x06system\x93", "os.system");
   Refuses("c\x1b[31m\n\xff\n", "u001b");  // as the terminal may see it
   Refuses("c" + std::string(5000, 'a') + "\nb\n", "...");
-  Refuses("K\1K\2\x93", "no text");
+  Refuses("K\1K\2\x93", "not a text");
 }
 
 TEST(Pickle, RefusesEveryOtherOpcodeByName) {
@@ -159,7 +159,7 @@ TEST(Pickle, RefusesWhatDoesNotFit) {
   Refuses("h\5", "no entry 5");
   Refuses("q\5", "too few");
   Refuses("NN\x85R", "a call of None");
-  Refuses("ctorch\nThing\nNR", "no tuple");
+  Refuses("ctorch\nThing\nNR", "not a tuple");
   Refuses("ccollections\nOrderedDict\n(]tR", "with arguments");
   Refuses("N}b", "BUILD on None");
   Refuses("ctorch\nThing\n)R}b", "BUILD");

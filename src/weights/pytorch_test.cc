@@ -247,9 +247,9 @@ TEST(BadPytorch, OnlyTensorsPass) {
   refuses(PickleBytes().Raw("}K\1").Global("torch._utils", "_rebuild_tensor_v2").Raw(")Rs"), "name is an integer");
   refuses(PickleBytes().Raw("}").Text("a").Global("torch._utils", "_rebuild_tensor_v2").Raw(")Rs"), "too few");
   refuses(PickleBytes().Raw("}").Text("a").Global("torch._utils", "_rebuild_tensor_v2").Raw("(NNNNtRs"), "None");
-  refuses(PickleBytes().Raw("}").Text("a").Global("torch._utils", "_rebuild_parameter").Raw("(NtRs"), "no tensor");
+  refuses(PickleBytes().Raw("}").Text("a").Global("torch._utils", "_rebuild_parameter").Raw("(NtRs"), "not a tensor");
   refuses(PickleBytes().Raw("}").Text("a").Global("torch", "FloatStorage").Raw(")Rs"), "a call of");
-  refuses(PickleBytes().Raw("}").Text("a").Raw("NQs"), "no storage");
+  refuses(PickleBytes().Raw("}").Text("a").Raw("NQs"), "not a storage");
   PickleBytes list;
   list.Raw("}(").Text("a");
   refuses(AddTensor({}, list).Text("b").Raw("]u"), "\"b\" is a list, no tensor");

@@ -58,6 +58,8 @@ class Denoiser(denoiser.Denoiser):
         self.architecture = row
         self.name = name or find_config(model, "_name_or_path", "name_or_path") or _class_name(model)
         self.device = torch.device(device) if device is not None else find_device(model)
+        if self.device.type == "mps":
+            raise InputError(f"{self.name}: device mps has no float64, in which rows are summed up; move the model to cpu")
         self.tokenizer = tokenizers.wrap(tokenizer)
         if isinstance(model, torch.nn.Module):
             model.eval()

@@ -26,7 +26,7 @@ FIELDS = ("token", "top_token", "token_prob", "top_prob", "second_prob", "entrop
 def propose(reader: BlockReader, rows: Rows, options: ProposalOptions, names: torch.Tensor) -> torch.Tensor:
     """[6, R] in float64, in the order of FIELDS: tokens are whole numbers there. NaN where a row has NaN or no token."""
     portions = [_propose_block(reader, rows, span, options, names[span]) for span in reader.spans(rows)]
-    return torch.cat(portions, 1) if portions else torch.zeros(len(FIELDS), 0, dtype=torch.float64)
+    return torch.cat([_none(rows, len(FIELDS), 0), *portions], 1)
 
 
 def diverge(reader: BlockReader, base: Rows, fresh: Rows, options: DivergenceOptions) -> torch.Tensor:
@@ -35,7 +35,7 @@ def diverge(reader: BlockReader, base: Rows, fresh: Rows, options: DivergenceOpt
     for span in reader.spans(base):
         before, after = reader.block(base, span, "block"), reader.block(fresh, span, "fresh")
         portions.append(diverge_blocks(before, after, options, reader.room))
-    return torch.cat(portions) if portions else torch.zeros(0, dtype=torch.float64)
+    return torch.cat([_none(base, 0), *portions])
 
 
 def token_probs(reader: BlockReader, rows: Rows, tokens: torch.Tensor) -> torch.Tensor:
@@ -45,7 +45,7 @@ def token_probs(reader: BlockReader, rows: Rows, tokens: torch.Tensor) -> torch.
         block = reader.block(rows, span)
         weights = torch.softmax(block, 1, out=reader.room.like("weights", block))
         portions.append(weights.gather(1, tokens[span].unsqueeze(1)).squeeze(1).double())
-    return torch.cat(portions) if portions else torch.zeros(0, dtype=torch.float64)
+    return torch.cat([_none(rows, 0), *portions])
 
 
 def log_probs(reader: BlockReader, rows: Rows) -> torch.Tensor:
@@ -54,7 +54,12 @@ def log_probs(reader: BlockReader, rows: Rows) -> torch.Tensor:
     for span in reader.spans(rows):
         block = reader.block(rows, span)[:, : rows.vocab]
         portions.append(torch.where(block < -1e29, -torch.inf, block).log_softmax(1))
-    return torch.cat(portions) if portions else torch.zeros(0, rows.vocab)
+    return torch.cat(portions) if portions else _none(rows, 0, rows.vocab)
+
+
+def _none(rows: Rows, *shape: int) -> torch.Tensor:
+    """What a read of no rows gives."""
+    return torch.zeros(shape, dtype=torch.float64, device=rows.table.device)
 
 
 def _propose_block(reader: BlockReader, rows: Rows, span: slice, options: ProposalOptions,

@@ -119,12 +119,14 @@ def test_every_way_of_sampling(pair, planner, sampling):
 
 
 def test_batches_give_the_texts_of_single_runs(pair):
-    canvases = [pair.empty(20), pair.canvas, pair.empty(20), pair.empty(31)]
-    together = pair.ours.fill_batch(canvases, planner="scout", temperature=0.8, seed=5)
-    for sample, (canvas, run) in enumerate(zip(canvases, together)):
-        alone = pair.ours.fill(canvas, planner="scout", temperature=0.8, seed=5, sample=sample)
-        assert run.tokens.tolist() == alone.tokens.tolist()
-        assert run.nfe == alone.nfe
+    canvases = [pair.empty(20), pair.canvas, pair.canvas[:20].copy(), pair.empty(31)]
+    for planner in ("scout", "dapd") if pair.denoiser.has_attention_maps else ("scout",):
+        together = pair.ours.fill_batch(canvases, planner=planner, temperature=0.8, seed=5)
+        for sample, (canvas, run) in enumerate(zip(canvases, together)):
+            alone = pair.ours.fill(canvas, planner=planner, temperature=0.8, seed=5, sample=sample)
+            assert run.tokens.tolist() == alone.tokens.tolist()
+            assert run.commit_steps.tolist() == alone.commit_steps.tolist()
+            assert run.nfe == alone.nfe
 
 
 def test_whole_tables_give_the_same(pair):

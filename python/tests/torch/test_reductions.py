@@ -91,9 +91,15 @@ def test_nucleus_beyond_the_likely_tokens():
 
 
 def test_round_probabilities_land_within_the_nucleus():
-    table = torch.log(torch.tensor([[0.5, 0.25, 0.125, 0.125]], dtype=torch.float64))
-    found = propose(table, [0], banned=(), top_p=0.75, score_on="tempered")
-    assert found[3, 0] == pytest.approx(0.5 / 0.875)
+    """A nucleus that ends just where a token does keeps the next one, whatever the rounding of the sums."""
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        counts = np.sort(rng.choice(40, rng.integers(4, 12), replace=False) + 1)[::-1]
+        total = counts.sum()
+        table = torch.log(torch.tensor(counts[None] / total))
+        for kept in range(1, len(counts)):
+            found = propose(table, [0], banned=(), top_p=counts[:kept].sum() / total, score_on="tempered")
+            assert found[3, 0] == pytest.approx(counts[0] / counts[: kept + 1].sum()), (counts, kept)
 
 
 def test_results_do_not_depend_on_blocks():
@@ -200,3 +206,13 @@ def test_the_table_is_left_as_it_is():
     propose(table, list(range(6)))
     reductions.diverge(BlockReader(BANNED), rows, rows, DivergenceOptions("js"))
     assert torch.equal(table, before)
+
+
+def test_no_rows_are_no_numbers():
+    table = table_of(3, 50)
+    none = Rows(table, torch.zeros(0, dtype=torch.long))
+    reader = BlockReader(BANNED)
+    assert reductions.propose(reader, none, ProposalOptions(), torch.zeros(0, dtype=torch.long)).shape == (6, 0)
+    assert reductions.diverge(reader, none, none, DivergenceOptions()).shape == (0,)
+    assert reductions.token_probs(reader, none, torch.zeros(0, dtype=torch.long)).shape == (0,)
+    assert reductions.log_probs(reader, none).shape == (0, 50)

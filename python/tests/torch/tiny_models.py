@@ -24,21 +24,24 @@ def rms_norm(x, weight, eps):
     return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps) * weight
 
 
-def rotate(x, theta):
-    """Rotary positions on halves; x is [B, H, L, D]."""
+def rotate(x, theta, pairs=False):
+    """Rotary positions on halves, or on adjacent pairs; x is [B, H, L, D]."""
     half = x.shape[-1] // 2
     angles = torch.arange(x.shape[2])[:, None] * theta ** (-torch.arange(half) / half)
-    a, b = x[..., :half], x[..., half:]
-    return torch.cat((a * angles.cos() - b * angles.sin(), b * angles.cos() + a * angles.sin()), -1)
+    a, b = (x[..., 0::2], x[..., 1::2]) if pairs else (x[..., :half], x[..., half:])
+    turned = a * angles.cos() - b * angles.sin(), b * angles.cos() + a * angles.sin()
+    return torch.stack(turned, -1).flatten(-2) if pairs else torch.cat(turned, -1)
 
 
 class PreNormModel(nn.Module):
     """A decoder that sees both ways; subclasses say where its weights are."""
 
-    def __init__(self, name):
+    pairs = False
+
+    def __init__(self, config, weights):
         super().__init__()
-        self.config = Config(config_of(name))
-        self.weights = load_file(GOLDEN / name / "model.safetensors")
+        self.config = config
+        self.weights = weights
         self.anchor = nn.Parameter(torch.zeros(1))  # modules are asked for their device and type
         self.calls = 0
 
@@ -50,7 +53,7 @@ class PreNormModel(nn.Module):
             made = F.linear(x, self.weights[layer + kind + ".weight"], self.weights.get(layer + kind + ".bias"))
             return made.view(batch, length, count, -1).transpose(1, 2)
 
-        q, k = (rotate(heads(kind, count), config["theta"]) for kind, count in config["qk"])
+        q, k = (rotate(heads(kind, count), config["theta"], self.pairs) for kind, count in config["qk"])
         v = heads(*config["v"])
         groups = q.shape[1] // k.shape[1]
         k, v = k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1)
@@ -83,7 +86,7 @@ class LLaDAModelLM(PreNormModel):
     """With the final norm where LLaDA has it, so that the adapter finds it."""
 
     def __init__(self):
-        super().__init__("llada")
+        super().__init__(Config(config_of("llada")), load_file(GOLDEN / "llada" / "model.safetensors"))
         config = self.config
         self.names = {"theta": config.rope_theta, "qk": (("q_proj", config.n_heads), ("k_proj", config.n_kv_heads)),
                       "v": ("v_proj", config.n_kv_heads), "out": "attn_out.weight", "layers": config.n_layers,
@@ -102,7 +105,7 @@ class LLaDAModelLM(PreNormModel):
 
 class DreamModel(PreNormModel):
     def __init__(self):
-        super().__init__("dream")
+        super().__init__(Config(config_of("dream")), load_file(GOLDEN / "dream" / "model.safetensors"))
         config = self.config
         self.names = {"theta": config.rope_theta, "v": ("self_attn.v_proj", config.num_key_value_heads),
                       "qk": (("self_attn.q_proj", config.num_attention_heads),
@@ -120,6 +123,31 @@ class DreamModel(PreNormModel):
         x, maps = self.body(input_ids)
         x = rms_norm(x, self.weights["model.norm.weight"], self.config.rms_norm_eps)
         return Output(self.lm_head(x), maps if output_attentions else None)
+
+
+class StoriesModel(PreNormModel):
+    """The bundled model of stories, from its GGUF file: LLaDA's layers, rows shifted by one, trained."""
+
+    pairs = True
+
+    def __init__(self, path):
+        import gguf
+
+        reader = gguf.GGUFReader(path)
+        config = {key.split(".", 1)[1]: field.contents() for key, field in reader.fields.items() if key.startswith("llada.")}
+        weights = {each.name: torch.from_numpy(each.data.astype("float32")) for each in reader.tensors}
+        super().__init__(Config({"vocab_size": config["vocab_size"], "max_position_embeddings": config["context_length"],
+                                 "mask_token_id": reader.fields["tokenizer.ggml.mask_token_id"].contents()}), weights)
+        heads = config["attention.head_count"]
+        self.names = {"theta": config["rope.freq_base"], "qk": (("attn_q", heads), ("attn_k", heads)),
+                      "v": ("attn_v", heads), "out": "attn_output.weight", "layers": config["block_count"],
+                      "embedding": "token_embd.weight", "layer": "blk.{}.", "norm": "attn_norm.weight",
+                      "ffn_norm": "ffn_norm.weight", "eps": config["attention.layer_norm_rms_epsilon"],
+                      "ffn": ("ffn_gate.weight", "ffn_up.weight", "ffn_down.weight")}
+
+    def forward(self, input_ids):
+        x = rms_norm(self.body(input_ids)[0], self.weights["output_norm.weight"], self.names["eps"])
+        return F.linear(x, self.weights.get("output.weight", self.weights["token_embd.weight"]))
 
 
 class Norm(nn.Module):

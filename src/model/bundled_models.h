@@ -9,8 +9,9 @@
 
 namespace punt {
 
-/// The folder: $PUNT_MODELS_DIR, or else where the running program finds it: ../share/punt/models beside an installed
-/// one, models in the source tree of a built one. Empty when there is none.
+/// The folder: $PUNT_MODELS_DIR, or else where the program finds it, or the shared library that holds this code
+/// (Python's module): ../share/punt/models beside an installed one, models in the source tree of a built one, models
+/// beside the module. Empty when there is none.
 std::filesystem::path BundledModelsFolder();
 
 /// Where scripts/fetch-models puts models: $XDG_CACHE_HOME/punt/models, or ~/.cache/punt/models.

@@ -1,7 +1,7 @@
 """Rows of logits where they lie: taken out of the model's table a block at a time, in the type they are reduced in.
 
 A table of logits is [N, V], on any device, and stays as the model made it. A block is a few of its rows in room that is
-used again for the next ones, small enough for a processor's cache, so nothing of the table's size is ever made: for
+used again for the next ones, small enough for a cache, so nothing of the table's size is ever made: for
 V = 126,464 and 1,024 rows that would be 500 MB. What a block must not give (the mask token, what is banned) is put out of
 reach in it, and under guidance it is made of two rows of the table.
 
@@ -17,7 +17,7 @@ import torch
 
 LOW = -1e30  # a logit that cannot win and weighs nothing, but with which 0 * LOW is still 0
 LANE = 128  # tokens of which a maximum is kept
-CPU_BLOCK = 1 << 18  # numbers in a block: with its scratch it stays in the second-level cache
+CPU_BLOCK = 1 << 20  # numbers in a block: with its scratch it stays in the third-level cache
 GPU_BLOCK = 1 << 25
 
 

@@ -27,8 +27,8 @@ TABLE = VOCAB * LENGTH
 class Model:
     """Its tables are remembered by where they lie."""
 
-    def __init__(self):
-        self.weights = torch.randn(VOCAB, 8, generator=torch.Generator().manual_seed(0))
+    def __init__(self, vocab=VOCAB):
+        self.weights = torch.randn(vocab, 8, generator=torch.Generator().manual_seed(0))
         self.tables = []
 
     def __call__(self, input_ids):
@@ -55,7 +55,7 @@ class Largest(TorchDispatchMode):
 
 
 def session_of(model, **options):
-    denoiser = punt.torch.Denoiser(model, mask_token=MASK, vocab_size=VOCAB, block_numbers=BLOCK)
+    denoiser = punt.torch.Denoiser(model, mask_token=MASK, vocab_size=len(model.weights), block_numbers=BLOCK)
     return denoiser.new_session(SessionOptions(**options))
 
 
@@ -82,7 +82,9 @@ def queries():
     return [Query(canvas, rows), Query(other, rows)]
 
 
-def test_nothing_of_the_size_of_a_table_is_made(model):
+@pytest.mark.parametrize("vocab", [VOCAB, 4096])  # rows that are padded, and rows that need not be
+def test_nothing_of_the_size_of_a_table_is_made(vocab):
+    model = Model(vocab)
     for options in ({}, {"guidance": 0.5, "prompt": (0, 1)}):
         session = session_of(model, **options)
         passes = session.forward(queries())

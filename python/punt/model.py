@@ -103,6 +103,8 @@ class Model:
         A prompt is a text, or the arguments of a question: {"prompt": ..., "sample": 2}, {"tokens": ...}, {"chat": ...},
         {"infill": ...}.
         """
+        if isinstance(prompts, str):
+            raise InputError("batch takes a list of prompts, not one: its letters would be prompts")
         asks = []
         for prompt in prompts:
             own = {"prompt": prompt} if isinstance(prompt, str) else dict(prompt)

@@ -151,6 +151,8 @@ def test_a_batch_gives_what_single_calls_give(toy: punt.Model) -> None:
     samples = toy.batch([{"prompt": "ab", "sample": i} for i in range(3)], seed=5)
     assert samples == [toy("ab", sample=i, seed=5) for i in range(3)]
     assert toy.batch([]) == []
+    with pytest.raises(punt.InputError, match="a list of prompts"):
+        toy.batch("abc")
     with pytest.raises(punt.InputError, match="promt"):
         toy.batch([{"promt": "a"}])
 

@@ -152,3 +152,5 @@ def test_commits_may_be_taken_back(toy: punt.Model) -> None:
     run = toy(planner=Twice(), seed=1)
     assert run.steps == 3 and run.commit_steps[0] == 2
     assert "".join(toy.stream(planner=Twice(), seed=1)) == run
+    cut = toy(planner=Twice(), seed=1, max_steps=2)
+    assert (cut.commit_steps == -1).all() and (cut.tokens == toy.mask_token).all()

@@ -91,6 +91,10 @@ def test_cancelling_a_task_ends_the_run(toy: punt.Model) -> None:
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
+        await asyncio.sleep(0.2)
+        seen.clear()
+        await asyncio.sleep(0.1)
+        assert not seen.is_set()
         async for _ in toy.astream(planner="left-to-right", seed=1):
             break
 
@@ -132,16 +136,22 @@ print(len(m(seed=1)))
 
 
 def test_ctrl_c_stops_a_network() -> None:
+    """Which runs no line of Python meanwhile: the call must not go on to its end."""
     code = """
 import os, signal, threading, time
 import punt
 m = punt.load("stories", threads=1)
-threading.Thread(target=lambda: (time.sleep(0.5), os.kill(os.getpid(), signal.SIGINT)), daemon=True).start()
-try:
-    while True:
-        m("A cat", planner="left-to-right")
-except KeyboardInterrupt:
-    print("stopped")
+def ask():
+    begin = time.monotonic()
+    try:
+        m("A cat", planner="left-to-right", length=200)
+    except KeyboardInterrupt:
+        print("stopped")
+    return time.monotonic() - begin
+whole = ask()
+threading.Timer(whole / 8, os.kill, (os.getpid(), signal.SIGINT)).start()
+part = ask()
+assert part < whole / 2, (part, whole)
 """
     ended = run_python(code)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "stopped\n", "")

@@ -4,11 +4,14 @@
 
 Both fill a canvas of `rows` masks in `steps` passes, rows / steps positions a pass, the most certain first (the probability
 of the token); at temperature 0 both must end with the same tokens. Above it, the loop adds Gumbel noise in float64 to the
-whole table, as LLaDA's script does. The model is an embedding, a mixing of
-neighbours and an output head, so nearly all of a pass is the head. `hand` is the plain loop: softmax over the table of
-logits, its maximum, top-k; `masked` first takes the rows out of the table that are still masked. `table` reads a whole table of logits as the loop does, `asked` runs the head only for rows
-that are still masked, as the adapters do where they know the head. Times are per pass, the best of several runs, which
-alternate; memory is the peak of a process that does one run, without what it has before it.
+whole table, as LLaDA's script does. The model is an embedding, a mixing of neighbours and an output head, so nearly all of
+a pass is the head. Times are per pass, the best of several runs, which alternate; memory is the peak of a process that does
+one run, above what stood before it.
+
+    hand    softmax over the table of logits, its maximum, top-k
+    masked  the same for the rows that are still masked, which are taken out of the table first
+    table   the engine, which is given the whole table
+    asked   the engine, with a head that runs only for rows that are still masked, as the adapters do where they know it
 """
 
 from __future__ import annotations
@@ -151,7 +154,8 @@ def main() -> None:
     if options.peak:
         print(measure_peak(options.vocab[0], options.rows[0], options))
         return
-    print(f"torch {torch.__version__}, {options.threads} threads, {options.clock} time, {options.steps} steps, best of {options.best_of}")
+    how = f"{options.threads} threads, {options.clock} time, {options.steps} steps, temperature {options.temperature}"
+    print(f"torch {torch.__version__}, {how}, best of {options.best_of}")
     print(f"{'V':>7} {'rows':>5} {'way':>6} {'ms/pass':>9} {'to hand':>8} {'peak MB':>8} {'to hand':>8}")
     for vocab in options.vocab:
         for rows in options.rows:

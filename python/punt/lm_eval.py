@@ -94,7 +94,8 @@ class PuntLM(LM):
     def apply_chat_template(self, chat_history: list[dict[str, str]], add_generation_prompt: bool = True) -> str:
         if self._templates is None:
             raise InputError("chat templates are applied for pretrained= only")
-        return self._templates.apply_chat_template(chat_history, tokenize=False, add_generation_prompt=add_generation_prompt)
+        template = self._templates.apply_chat_template
+        return str(template(chat_history, tokenize=False, add_generation_prompt=add_generation_prompt))
 
     def chat_template(self, chat_template: bool | str = False) -> str | None:
         return self._templates.chat_template if self._templates is not None else ""
@@ -128,7 +129,7 @@ def _alike(requests: Sequence[Any]) -> dict[tuple[Any, ...], list[int]]:
     for index, request in enumerate(requests):
         asked = request.args[1]
         until = asked.get("until") or ()
-        settings = {"stop": (until,) if isinstance(until, str) else tuple(stop for stop in until if stop)}
+        settings: dict[str, Any] = {"stop": (until,) if isinstance(until, str) else tuple(stop for stop in until if stop)}
         settings["length"] = asked.get("max_gen_toks")
         if asked.get("do_sample"):
             settings.update({key: asked[key] for key in _SAMPLED if key in asked})

@@ -73,10 +73,8 @@ def generate(
     if input_ids.dim() != 2 or input_ids.is_floating_point():
         raise InputError(f"input_ids: tokens of shape [B, P] are needed, got {input_ids.dtype} {list(input_ids.shape)}")
     length = gen_length or max_new_tokens or 128
-    denoiser = model
-    if not isinstance(model, Denoiser):
-        mask = mask_id if mask_id is not None else mask_token_id
-        denoiser = Denoiser(model, tokenizer, mask_token=mask, eos_tokens=eos_tokens)
+    mask = mask_id if mask_id is not None else mask_token_id
+    denoiser = model if isinstance(model, Denoiser) else Denoiser(model, tokenizer, mask_token=mask, eos_tokens=eos_tokens)
     options = {
         "planner": planner,
         "temperature": temperature,

@@ -118,7 +118,7 @@ class Caller:
         maps = getattr(output, "attentions", None)
         if not maps or any(each is None for each in maps):
             raise InputError(f"{self._name}: the model returned no attention maps")
-        return maps
+        return tuple(maps)
 
     def _block_mask(self, length: int) -> torch.Tensor:
         if length not in self._masks:

@@ -21,15 +21,15 @@ class HuggingFaceTokenizer(Tokenizer):
             self.suffix = tuple(whole[starts[0] + len(bare) :])
 
     def encode(self, text: str) -> Sequence[int]:
-        return self._tokenizer.encode(text, add_special_tokens=False, split_special_tokens=True)
+        return list(self._tokenizer.encode(text, add_special_tokens=False, split_special_tokens=True))
 
     def decode(self, tokens: Sequence[int]) -> str:
-        return self._tokenizer.decode([int(token) for token in tokens], skip_special_tokens=False,
-                                      clean_up_tokenization_spaces=False)
+        numbers = [int(token) for token in tokens]
+        return str(self._tokenizer.decode(numbers, skip_special_tokens=False, clean_up_tokenization_spaces=False))
 
     def encode_chat(self, messages: Sequence[dict[str, str]]) -> Sequence[int]:
         encoded = self._tokenizer.apply_chat_template(list(messages), add_generation_prompt=True, tokenize=True)
-        return encoded["input_ids"] if hasattr(encoded, "keys") else encoded
+        return list(encoded["input_ids"] if hasattr(encoded, "keys") else encoded)
 
 
 def wrap(tokenizer: Any) -> Any:

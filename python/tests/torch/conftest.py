@@ -1,4 +1,4 @@
-"""Tests here share twin.py."""
+"""Tests here share twin.py. Without PyTorch, `import torch` would find this folder: tests ask for torch.nn."""
 
 import sys
 from pathlib import Path

@@ -2,7 +2,8 @@
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+pytest.importorskip("torch.nn", reason="PyTorch is not installed")
+import torch
 
 import punt
 import punt.torch

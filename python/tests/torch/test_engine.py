@@ -5,9 +5,11 @@ import json
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+pytest.importorskip("torch.nn", reason="PyTorch is not installed")
 pytest.importorskip("transformers", reason="transformers is not installed")
+pytest.importorskip("safetensors", reason="safetensors is not installed")
 
+import torch
 import punt
 import punt.torch
 import tiny_models

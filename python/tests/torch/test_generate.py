@@ -5,8 +5,10 @@ import json
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+pytest.importorskip("torch.nn", reason="PyTorch is not installed")
+pytest.importorskip("safetensors", reason="safetensors is not installed")
 
+import torch
 import punt
 import punt.torch
 import tiny_models

@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("lm_eval", reason="lm-evaluation-harness is not installed")
 pytest.importorskip("datasets", reason="datasets, which lm-evaluation-harness needs, is not installed")
+pytest.importorskip("safetensors", reason="safetensors is not installed")
 
 import punt
 import punt.torch

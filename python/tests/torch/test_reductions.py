@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+pytest.importorskip("torch.nn", reason="PyTorch is not installed")
+import torch
 
 import twin
 from punt.denoiser import DivergenceOptions, ProposalOptions

@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+pytest.importorskip("torch.nn", reason="PyTorch is not installed")
 pytest.importorskip("gguf", reason="gguf, which reads the bundled model for PyTorch, is not installed")
 pytest.importorskip("safetensors", reason="safetensors is not installed")
 
+import torch
 import punt
 import punt.torch
 import tiny_models

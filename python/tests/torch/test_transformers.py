@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+pytest.importorskip("torch.nn", reason="PyTorch is not installed")
 transformers = pytest.importorskip("transformers", reason="transformers is not installed")
 
+import torch
 import punt
 import punt.torch
 from punt.denoiser import LayerRange, Query, SessionOptions

@@ -52,13 +52,12 @@ def test_prompts_are_texts_or_tokens(toy: punt.Model) -> None:
 
 
 def test_every_sampling_option_is_taken_by_its_name(toy: punt.Model) -> None:
-    values = {"str": None, "float": 0.5, "int": 2, "bool": False, "list[str]": "zz"}
+    kinds: dict[str, Any] = {"str": str, "float": float, "int": int, "bool": lambda text: text == "true",
+                             "list[str]": lambda text: ["zz"]}  # fmt: skip
+    usual = toy("abc")
     for option in punt.sampling_options():
-        value = {"planner": "random", "score": "margin", "convention": "dream", "score_on": "tempered", "eos": "forbid",
-                 "cache": "step", "guidance": 0.0}.get(option["name"], values[option["type"]])
-        assert value is not None, f"{option['name']} needs a value here"
-        keywords: dict[str, Any] = {option["name"]: value}
-        assert isinstance(toy("abc", **keywords), punt.Run)
+        keywords = {option["name"]: kinds[option["type"]](option["default"])}
+        assert toy("abc", **keywords) == usual, option
 
 
 def test_options_change_what_they_should(toy: punt.Model) -> None:

@@ -2,6 +2,8 @@ import json
 import pickle
 import subprocess
 import threading
+import time
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -246,3 +248,24 @@ def test_the_command_line_says_the_same(stories: punt.Model, program: str) -> No
                    "--planner", planner, "--temperature", "0.7", "--seed", "7", "--json"]
         told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         assert run.text in json.loads(told.splitlines()[-1])["text"]
+
+
+def test_the_server_says_the_same(stories: punt.Model, program: str, tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
+    command = [program, "serve", "--port", "0", "--model", "stories", "--threads", "1", "--ready-file", str(ready), "--quiet"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as server:
+        try:
+            while not ready.exists() or not ready.read_text().strip():
+                assert server.poll() is None
+                time.sleep(0.05)
+            body = {"prompt": "Once upon a time", "max_tokens": 32, "temperature": 0.7, "seed": 7}
+            request = urllib.request.Request(
+                ready.read_text().strip() + "/v1/completions",
+                json.dumps(body).encode(),
+                {"Content-Type": "application/json"},
+            )
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                told = json.load(answer)["choices"][0]["text"]
+        finally:
+            server.terminate()
+    assert told == stories("Once upon a time", length=32, temperature=0.7, seed=7)

@@ -9,6 +9,8 @@
 #   make test-training  the tests of training/, in an environment from PyPI (6 GB)
 #   make test-clients   openai (Python, JavaScript, in a page), LangChain and litellm against punt serve
 #   make test-nginx     what attackers send to punt serve, through nginx (a package of Debian)
+#   make test-python    the Python package: types and tests, in an environment from PyPI (150 MB)
+#   make wheels         a wheel of it for each Python from 3.10 on that is there, in build/wheels
 #   make test-lm-eval   lm-evaluation-harness against punt serve, in an environment from PyPI (800 MB)
 #   make lint        check formatting
 #   make fuzz        a minute of libFuzzer on every parser of outside bytes
@@ -17,7 +19,7 @@
 #   make bench-llama forward passes and generations against llama.cpp's (long)
 #   make exactness   regenerate docs/exactness.md and its pictures (several minutes)
 #   make install     install to PREFIX (default /usr/local)
-.PHONY: all demo test test-asan test-tsan test-clang test-training test-clients test-nginx test-lm-eval lint tidy fuzz format bench bench-llama exactness install deps clean
+.PHONY: all demo test test-asan test-tsan test-clang test-training test-clients test-nginx test-lm-eval test-python wheels lint tidy fuzz format bench bench-llama exactness install deps clean
 
 PREFIX ?= /usr/local
 
@@ -61,6 +63,12 @@ test-nginx: all
 test-lm-eval: all
 	@scripts/install-deps clients
 	scripts/test-lm-eval
+
+test-python: deps
+	@scripts/test-python
+
+wheels: deps
+	@scripts/build-wheels
 
 lint:
 	@scripts/install-deps lint

@@ -15,6 +15,7 @@
 #include "model/model_files.h"
 #include "model/network.h"
 #include "punt/model.h"
+#include "punt/named_models.h"
 #include "text/letters.h"
 #include "text/vocabulary.h"
 
@@ -38,15 +39,17 @@ const ToyRow& FindToy(std::string_view kind) {
 }
 
 /// The bundled models that fill masks; a judge of texts is bundled too.
-std::vector<std::string> BundledDenoisers() {
-  std::vector<std::string> names;
+std::vector<NamedModel> BundledDenoisers() {
+  std::vector<NamedModel> models;
   for (const BundledModel& model : BundledModels()) {
-    const std::string architecture = OpenGguf(model.file)->metadata().StringOr("general.architecture", "");
+    const std::unique_ptr<WeightSource> file = OpenGguf(model.file);
+    const std::string architecture = file->metadata().StringOr("general.architecture", "");
     for (const ArchitectureRow& row : Architectures()) {
-      if (row.name == architecture) names.push_back(model.name);
+      if (row.name != architecture) continue;
+      models.push_back({model.name, file->metadata().StringOr("general.description", ""), model.file});
     }
   }
-  return names;
+  return models;
 }
 
 bool LooksLikePath(std::string_view name) {
@@ -55,8 +58,9 @@ bool LooksLikePath(std::string_view name) {
 
 [[noreturn]] void NoSuchModel(std::string_view name) {
   if (LooksLikePath(name)) BadInput("no such file: {}", name);
-  const std::vector<std::string> bundled = BundledDenoisers();
-  const std::vector<std::string_view> names(bundled.begin(), bundled.end());
+  const std::vector<NamedModel> bundled = BundledDenoisers();
+  std::vector<std::string_view> names;
+  for (const NamedModel& model : bundled) names.push_back(model.name);
   BadInput("unknown model '{}'{}; valid: {}{}a GGUF file, a Hugging Face folder, toy:{}", name, DidYouMean(name, names),
            fmt::join(names, ", "), names.empty() ? "" : ", ", fmt::join(ToyKinds(), ", toy:"));
 }
@@ -127,6 +131,12 @@ Model OpenToy(std::string_view name) {
 }
 
 }  // namespace
+
+std::vector<NamedModel> NamedModels() {
+  std::vector<NamedModel> models = BundledDenoisers();
+  for (const BundledModel& model : FetchedModels()) models.push_back({model.name, "fetched", model.file});
+  return models;
+}
 
 Model OpenModel(std::string_view name, const ModelOptions& options) {
   UseInstructionSet();

@@ -1,5 +1,7 @@
 #include "model/bundled_models.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cstdlib>
 
@@ -7,13 +9,26 @@ namespace punt {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+/// The file that holds this code: the program, or a shared library that another program has loaded.
+fs::path OwnFile() {
+  std::error_code error;
+  Dl_info own = {};
+  const bool is_known = dladdr(reinterpret_cast<const void*>(&BundledModelsFolder), &own) != 0 && own.dli_fname;
+  const fs::path file = is_known ? fs::path(own.dli_fname) : fs::path();
+  if (file.filename().string().find(".so") != std::string::npos) return fs::canonical(file, error);
+  return fs::read_symlink("/proc/self/exe", error);
+}
+
+}  // namespace
+
 fs::path BundledModelsFolder() {
   if (const char* folder = std::getenv("PUNT_MODELS_DIR")) return folder;
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (error) return {};
-  for (const char* relative : {"../share/punt/models", "../../models"}) {
-    const fs::path folder = (program.parent_path() / relative).lexically_normal();
+  const fs::path own = OwnFile();
+  if (own.empty()) return {};
+  for (const char* relative : {"../share/punt/models", "../../models", "models"}) {
+    const fs::path folder = (own.parent_path() / relative).lexically_normal();
     std::error_code missing;  // of one folder says nothing about the next
     if (fs::is_directory(folder, missing)) return folder;
   }

@@ -9,8 +9,9 @@
 
 namespace punt {
 
-/// The folder: $PUNT_MODELS_DIR, or else what the running program finds: ../share/punt/models if it is installed,
-/// models in the source tree if it was built there. Empty when there is none.
+/// The folder: $PUNT_MODELS_DIR, or else what the running program finds, or the shared library that holds this code
+/// (Python's module): ../share/punt/models if it is installed, models in the source tree if it was built there, models
+/// beside the module. Empty when there is none.
 std::filesystem::path BundledModelsFolder();
 
 /// Where scripts/fetch-models puts models: $XDG_CACHE_HOME/punt/models, or ~/.cache/punt/models.

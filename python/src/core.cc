@@ -1,0 +1,36 @@
+// The module punt._core: what the engine does, in the plainest form. The classes that people use are in Python.
+#include <nanobind/nanobind.h>
+
+#include "engine.h"
+#include "job.h"
+#include "lists.h"
+#include "punt/error.h"
+#include "py_planner.h"
+#include "rows.h"
+
+namespace {
+
+namespace nb = nanobind;
+
+/// Bad input and failures become the two classes of punt/errors.py.
+void Translate(const std::exception_ptr& failure, void*) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const punt::Error& error) {
+    const char* name = error.code() == punt::ErrorCode::kBadInput ? "InputError" : "FailedError";
+    PyErr_SetString(nb::module_::import_("punt.errors").attr(name).ptr(), error.what());
+  }
+}
+
+}  // namespace
+
+NB_MODULE(_core, module) {
+  nb::set_leak_warnings(false);  // objects that are alive when the interpreter ends are no news
+  nb::register_exception_translator(&Translate);
+  module.attr("version") = PUNT_VERSION;
+  punt::py::BindLists(module);
+  punt::py::BindRows(module);
+  punt::py::BindPlanners(module);
+  punt::py::BindEngine(module);
+  module.def("end_all_jobs", &punt::py::EndAllJobs);
+}

@@ -1,0 +1,43 @@
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+import punt
+
+SOURCE = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session")
+def toy() -> punt.Model:
+    return punt.load("toy:markov,length=24,vocab=8,seed=1")
+
+
+@pytest.fixture(scope="session")
+def stories() -> punt.Model:
+    return punt.load("stories", threads=2)
+
+
+@pytest.fixture(scope="session")
+def program() -> str:
+    """The command line, for comparisons."""
+    path = Path(os.environ.get("PUNT", SOURCE / "build/release/punt"))
+    if not path.exists():
+        pytest.skip(f"{path} is missing: build it with `make`")
+    return str(path)
+
+
+def run_python(code: str, *, timeout: float = 60, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A program of its own, which tells where it hangs or crashes."""
+    watch = f"import faulthandler; faulthandler.dump_traceback_later({timeout - 5}, exit=True)\n"
+    return subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", watch + code],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        cwd=tempfile.gettempdir(),  # not where the source lies, without the compiled module
+        env={**os.environ, **environment},
+    )

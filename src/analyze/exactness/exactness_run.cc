@@ -34,7 +34,7 @@ Recipe RecipeOf(const ExactnessJob& job, const DenoiserInfo& info) {
 
 /// Whether a planner reads when or how surely a token was committed.
 bool LooksBack(std::string_view planner) {
-  constexpr std::string_view kNames[] = {"dilated", "hybrid", "remdm"};
+  constexpr std::string_view kNames[] = {"dilated", "hybrid", "remdm", "saber", "wino"};
   return std::any_of(std::begin(kNames), std::end(kNames),
                      [&](std::string_view name) { return planner.find(name) != std::string_view::npos; });
 }

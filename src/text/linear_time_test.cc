@@ -62,8 +62,8 @@ double SecondsOf(const Act& act) {
   return Seconds() - begin;
 }
 
-/// Up to three tries each; below a millisecond clocks and caches are all there is. Linear time is 4 times as much, and 8
-/// where the larger text no longer fits a cache that others use as well; quadratic time is 16.
+/// Up to three tries each; below a millisecond clocks and caches are all there is. Linear time is 4 times as much, and
+/// 8 where the larger text no longer fits a cache that others use as well; quadratic time is 16.
 template <typename Act>
 void ExpectLinear(const Act& act, const std::string& what) {
   constexpr std::size_t kBytes = 1 << 16;

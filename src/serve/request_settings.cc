@@ -16,12 +16,12 @@ using enum SettingUse;
 constexpr std::size_t kMostIgnored = 32;
 
 constexpr std::string_view kNoPenalties = "tokens are not drawn in the order that penalties count in";
-constexpr std::string_view kNoConstraints = "answers are not constrained; settle fixed parts with prompt and suffix";
+constexpr std::string_view kNoConstraints = "answers are not constrained; put fixed parts into prompt and suffix";
 constexpr std::string_view kNoTools = "models here call no tools";
 constexpr std::string_view kNoLikelihood = "no pass of a diffusion model gives the likelihood of a text";
-constexpr std::string_view kNoFilter = "temperature, top_p, top_k and min_p are what there is";
+constexpr std::string_view kNoFilter = "only temperature, top_p, top_k and min_p are supported";
 constexpr std::string_view kNoSearch = "use n and choose";
-constexpr std::string_view kTextOnly = "there is text alone";
+constexpr std::string_view kTextOnly = "there is only text";
 constexpr std::string_view kTheModelsOwn = "what the server was started with is used";
 constexpr std::string_view kMaxTokens = "the setting is called max_tokens";
 constexpr std::string_view kShape = "answers have one shape";
@@ -109,13 +109,13 @@ constexpr SettingRow kOthers[] = {
     {"n_predict", kRefused, "[]", kMaxTokens},
     {"num_predict", kRefused, "[]", kMaxTokens},
     {"max_new_tokens", kRefused, "[]", kMaxTokens},
-    {"truncate_prompt_tokens", kRefused, "[]", "prompts are taken whole"},
-    {"options", kRefused, "[{}]", "settings stand at the top level"},
+    {"truncate_prompt_tokens", kRefused, "[]", "prompts are used whole"},
+    {"options", kRefused, "[{}]", "settings belong at the top level"},
 
     {"modalities", kRefused, R"([["text"]])", kTextOnly},
     {"audio", kRefused, "[]", kTextOnly},
     {"image_data", kRefused, "[[]]", kTextOnly},
-    {"prediction", kRefused, "[]", "a text to start from is not taken"},
+    {"prediction", kRefused, "[]", "starting from a given text is not supported"},
     {"add_generation_prompt", kRefused, "[true]", kTheModelsOwn},
     {"continue_final_message", kRefused, "[false]", "use /v1/completions"},
     {"add_special_tokens", kRefused, "[true]", "a list of tokens is taken as it is"},

@@ -155,7 +155,7 @@ std::string Footer() {
       "  punt generate --samples 4 --trace run.jsonl && punt analyze order --trace run.jsonl --out runs/trace\n"
       "{}{}\n"
       "DIR gets order.md, order-efficiency.svg, order.svg, commits.csv, summary.json, and items.jsonl with a record\n"
-      "per run as they come. The same command goes on where an interrupted run stopped. Of traces, every file is a\n"
+      "per run as they come. The same command goes on where an interrupted run stopped. With traces, every file is a\n"
       "kind of prompts; other options than --out and --json have no meaning then.",
       kRestOfFooter, PresetHelp());
 }

@@ -46,7 +46,7 @@ int Run(const DetokenizeFlags& flags) {
     return 0;
   }
   const nlohmann::ordered_json object = {{"text", decoded}, {"tokens", tokens}};
-  // Tokens may end amid a character.
+  // Tokens may end in the middle of a character.
   fmt::print("{}\n", Dump(object));
   return 0;
 }

@@ -36,7 +36,7 @@ void Complete(EvalCommand& command) {
   const std::optional<double> usual = UsualTemperature(command.eval.task);
   if (usual && command.temperature_option->count() == 0) command.eval.sampling.temperature = *usual;
   const bool has_model = !command.eval.model.name.empty();
-  if (command.reference && has_model) BadInput("--reference judges no model: leave out --model");
+  if (command.reference && has_model) BadInput("--reference does not judge a model: leave out --model");
   if (command.reference && command.planner_option->count() > 0) BadInput("--reference has no planner");
   if (!command.reference) command.eval.model.name = ModelOf(command.eval);
 }
@@ -99,7 +99,7 @@ std::string Footer() {
   return text + R"(
 The records of all items go to DIR/items.jsonl as they are finished; the same command again goes on where an
 interrupted run stopped, and a larger --limit adds items. DIR/summary.json is written at the end. Intervals
-are of 95 %. docs/evaluation.md says how each figure is computed; punt list tasks, where data comes from.
+are 95 % intervals. docs/evaluation.md says how each figure is computed, and punt list tasks where data comes from.
 punt bench runs many planners, punt puzzles writes data for sudoku.)";
 }
 

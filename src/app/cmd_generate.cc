@@ -123,14 +123,14 @@ constexpr const char* kExamples = R"(Examples:
   punt generate "Lily had a red ball." --temperature 0.7 --top-p 0.9
   punt generate -m llada-8b.gguf --chat "Why is the sky blue?" --window 32
   punt generate --infill "Tom saw a [MASK:3]. He was sad."        fill a hole
-  punt generate --model sudoku                    a board; a puzzle of 81 digits (0: blank) as prompt is solved
+  punt generate --model sudoku                    a board; with a prompt of 81 digits (0: blank), solves that puzzle
 )";
 
 constexpr const char* kMoreExamples = R"(More examples:
   punt generate --model membrane --infill "MKV[MASK:40]GG"
   punt generate --model membrane --length 120 --format fasta --samples 10 > designs.fasta
   punt generate --model membrane --lengths known.fasta --format fasta --samples 10
-  punt generate abcab --model toy:markov,length=64 -n 20          a prompt, and 20 positions behind it
+  punt generate abcab --model toy:markov,length=64 -n 20          a prompt, and 20 positions after it
   echo "One day" | punt generate - --json > run.json              prompt from the standard input
   punt generate --from run.json                   the same text again
   punt generate --from run.json --planner top-k   the same with another planner

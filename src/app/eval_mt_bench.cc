@@ -58,7 +58,7 @@ Json IdJson(const std::string& id) {
   return is_number ? Json(std::stoll(id)) : Json(id);
 }
 
-/// With replacement characters for bytes that are no UTF-8, which no template takes.
+/// With replacement characters for bytes that are not UTF-8, which templates do not accept.
 std::string WithoutInvalid(const std::string& text) { return Json::parse(Dump(Json(text))).get<std::string>(); }
 
 class Respondent {

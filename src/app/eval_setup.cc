@@ -80,7 +80,7 @@ std::string FileIdentity(const std::string& path, bool is_large) {
 void EvalFlags::AddTo(CLI::App& command, bool has_planner) {
   constexpr std::int64_t kInt = std::numeric_limits<int>::max();
   command.add_option("task", task, "name or name:key=value,... (see punt list tasks)")->required();
-  AddInteger(command, "--limit", limit, 1, kMostItems, "How many items; default: the task's");
+  AddInteger(command, "--limit", limit, 1, kMostItems, "Number of items; default: the task's");
   AddInteger(command, "-n,--length", length, 1, kInt, "Positions to generate; default: the task's");
   command.add_option("--data", data, "The task's data file (see punt list tasks)");
   command.add_option("--shots", shots, "Worked examples for prompts, in the format of the task's data");
@@ -140,7 +140,7 @@ EvalSetup OpenEval(const EvalFlags& flags, const OpenOptions& options) {
   if (!flags.model.name.empty()) {
     ModelFlags how = flags.model;
     how.no_repack = how.no_repack || !options.generates;
-    // The processes of a sweep end with it, and say nothing.
+    // The processes of a sweep end with it, without a message.
     setup.model = options.warns ? OpenInterruptibly(how.name, how.Options()) : OpenModel(how.name, how.Options());
     RequireText(*setup.model, FindTask(flags.task));
     if (options.warns) WarnOf(how, *setup.model);

@@ -29,7 +29,7 @@ void AddContent(GenerateFlags& flags, CLI::App& command) {
           "Text with holes of n tokens, [MASK:n]: ab[MASK:12]cd. A space before a hole belongs to the hole");
   AddInteger(command, "-n,--length", flags.length, 1, kInt,
              "Positions to generate; default: 128, or all that a small model takes");
-  AddInteger(command, "--samples", flags.samples, 1, kMostSamples, "How many sequences")->default_str("1");
+  AddInteger(command, "--samples", flags.samples, 1, kMostSamples, "Number of sequences")->default_str("1");
   AddSeed(command, "--first-sample", flags.first_sample, "Number of the first sequence");
   AddInteger(command, "--batch", flags.batch, 0, kMostBatch,
              "Sequences that run together (0: as many as pay); never changes a result")
@@ -37,7 +37,7 @@ void AddContent(GenerateFlags& flags, CLI::App& command) {
   flags.protein.AddTo(command);
   command.add_option("--from", flags.from,
                      "Repeat runs that --json wrote to this file (- is the standard input), one after another; options "
-                     "given beside it replace theirs");
+                     "given with it replace theirs");
   SetGroup(command, "Text", {"--prompt", "--chat", "--infill", "--length", "--samples"});
   SetGroup(command, "Text", {"--first-sample", "--batch", "--from", "--residues", "--lengths"}, kInFullHelp);
 }

@@ -1,7 +1,7 @@
 // The settings of a run as JSON: `punt generate --json` writes them beside the result, `punt generate --from` reads
 // them.
 //
-// One table says which options decide a result and by which key they go. What only decides speed or what is shown
+// One table says which options decide a result and what their keys are. Options that only decide speed or what is shown
 // (threads, batches, views) is not among them.
 #pragma once
 
@@ -30,8 +30,8 @@ struct RecordedRun {
   std::int64_t samples = 1;
 };
 
-/// Throws Error naming file and line: not JSON, no object, no output of `punt generate --json`, a key that is unknown
-/// or stands there twice, a value of another type than is written there.
+/// Throws Error naming file and line: not JSON, not an object, not output of `punt generate --json`, a key that is
+/// unknown or given twice, a value of another type than is written there.
 std::vector<RecordedRun> ParseRecordedRuns(std::string_view text, std::string_view name);
 
 /// The same from a file; - is the standard input.

@@ -33,7 +33,7 @@ std::vector<Glyph> Glyphs(std::string_view text) {
     } else if (size == 0 || IsControl(code) || ReordersText(code)) {
       glyphs.push_back({"\ufffd", 1, false});
     } else if (TerminalColumns(code) == 0) {
-      // A mark without a letter to sit on gets a space.
+      // A mark without a base letter gets a space.
       if (glyphs.empty() || glyphs.back().breaks_line) glyphs.push_back({" ", 1, false});
       glyphs.back().bytes += bytes;
     } else {

@@ -1,4 +1,4 @@
-// A report of a bench as one HTML file: plots to point at, the table, and what was run. It opens from the disk, without
+// A report of a bench as one HTML file: interactive plots, the table, and what was run. It opens from the disk, without
 // network or script: everything is within it, and the legend is made of checkboxes that the style sheet looks at.
 #pragma once
 

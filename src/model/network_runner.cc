@@ -16,9 +16,9 @@
 namespace punt {
 namespace {
 
-// Only beside other devices, where ggml's scheduler computes: how long a thread of ggml's looks for the next graph
-// before it sleeps, in units of ggml's. Its default spins for tens of milliseconds, on a core that those who read the
-// rows of the last graph need.
+// Only beside other devices, where ggml's scheduler computes: how long one of ggml's threads waits for the next graph
+// before it sleeps, in ggml's units. By default it spins for tens of milliseconds, on a core that the readers of the
+// last graph's rows need.
 constexpr std::uint32_t kPolling = 0;
 constexpr double kUneven = 1.15;  // how much more than an even share of a batch a thread may get
 
@@ -139,7 +139,7 @@ std::span<const float> NetworkRunner::LogitsInPlace(std::span<const float> hidde
   return fetched_;
 }
 
-// One pass over the bits, which compilers vectorise: little beside the head that made the numbers.
+// One pass over the bits, which compilers vectorise: cheap compared with the head that made the numbers.
 bool NetworkRunner::IsFinite(std::span<const float> logits) {
   constexpr std::uint32_t kExponent = 0x7f800000;
   std::uint32_t found = 0;

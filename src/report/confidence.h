@@ -46,7 +46,7 @@ Estimate RatioOf(std::span<const double> parts, std::span<const double> wholes, 
 /// shorter list: too wide rather than too narrow. Neither is empty; no interval where either is short.
 Estimate DifferenceOf(std::span<const double> values, std::span<const double> others);
 
-/// Of nats per token, a perplexity: the exponential of the value and of the interval's ends.
+/// The exponential of the value and of the interval's ends: a perplexity from nats per token.
 Estimate ExpOf(const Estimate& estimate);
 
 }  // namespace punt

@@ -203,7 +203,7 @@ void DrawCaptions(std::string& out, const PlotPanel& panel, const Styles& styles
   }
 }
 
-/// What the axes of some panels have to cover.
+/// What the axes of some panels must cover.
 struct Coordinates {
   std::vector<double> xs, ys;
 };

@@ -13,7 +13,7 @@ else
   echo "systemd-analyze is missing (Debian: systemd): the unit's syntax is not checked"
 fi
 
-accepts serve --help
+accepts serve --help-all
 grace=$(sed -n 's/.*--grace N=\([0-9]*\).*/\1/p' out)
 [ "$(setting TimeoutStopSec)" -gt "$grace" ] || fail "systemd kills after $(setting TimeoutStopSec) s, --grace is $grace"
 

@@ -134,7 +134,12 @@ TEST(SamplingFlags, AreStoredAndHaveTheTablesBounds) {
 
 /// A command with the options, given a file of this text and these words behind it.
 Sampling WithFile(const std::string& text, const std::string& words, std::vector<std::string>* given = nullptr) {
-  const std::string file = testing::TempDir() + "sampling_flags_test.json";
+  // Tests run beside each other: a folder for each.
+  const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) / (std::string("sampling_file_") + test->name());
+  std::filesystem::create_directories(folder);
+  const std::string file = folder / "sampling_flags_test.json";
   std::ofstream(file) << text;
   Sampling sampling;
   CLI::App command("", "some");

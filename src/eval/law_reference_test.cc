@@ -39,7 +39,10 @@ class LawReferenceTest : public testing::Test {
     return run;
   }
 
-  const fs::path folder_ = fs::path(testing::TempDir()) / "law_reference_test";
+  // Tests run beside each other: a folder for each.
+  const fs::path folder_ =
+      fs::path(testing::TempDir()) /
+      (std::string("law_reference_") + testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 TEST_F(LawReferenceTest, RunsOneByOneFromAnotherSeedAreTaken) {

@@ -149,7 +149,7 @@ Sampling WithFile(const std::string& text, const std::string& words, std::vector
   for (const CLI::Option* option : command.get_options()) {
     if (given != nullptr && option->count() > 0) given->push_back(option->get_lnames().front());
   }
-  std::filesystem::remove(file);
+  std::filesystem::remove_all(folder);
   return sampling;
 }
 

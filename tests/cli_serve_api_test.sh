@@ -78,6 +78,22 @@ for seed in (-1, -2**63, 2**63, 2**64 - 1):
     assert complete(prompt="Once", max_tokens=2, seed=seed)["usage"]["seed"] == seed
 CHECK
 
+checks "the seconds of an answer hold those of its passes" <<'CHECK'
+from client import URL, complete
+from urllib.request import urlopen
+
+
+def forward_seconds():
+    lines = urlopen(URL + "/metrics").read().decode().splitlines()
+    return next(float(line.split()[1]) for line in lines if line.startswith("punt_forward_seconds_sum "))
+
+
+for seed in range(100):
+    before = forward_seconds()
+    usage = complete(prompt="Once", max_tokens=6, seed=seed)["usage"]
+    assert usage["seconds"] >= forward_seconds() - before > 0, (usage, forward_seconds() - before)
+CHECK
+
 checks "lengths are cut to what fits" <<'CHECK'
 from client import ask, complete, refused, streamed, texts
 fast = {"planner": "top-k:k=64"}

@@ -36,7 +36,7 @@ bool AnswerStream::IsCut(const ChoiceResult& result) const {
   return is_shut_down_ && result.run.stop == StopReason::kCancelled && result.text.finish_reason != "stop";
 }
 
-double AnswerStream::Seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+double AnswerStream::Seconds() const { return std::chrono::duration<double>(Clock::now() - ending_.start).count(); }
 
 void AnswerStream::CheckEnding(const std::function<bool()>& is_gone) {
   if (!is_out_of_time_ && (Clock::now() >= ending_.deadline || *ending_.must_end)) {

@@ -17,8 +17,9 @@ namespace punt {
 /// Used by one thread.
 class AnswerStream {
  public:
-  /// What can end an answer from outside.
+  /// When its request came, and what can end it from outside.
   struct Ending {
+    std::chrono::steady_clock::time_point start;
     std::chrono::steady_clock::time_point deadline;
     const std::atomic<bool>* must_end = nullptr;
   };
@@ -58,8 +59,7 @@ class AnswerStream {
   StreamKind kind_;
   Metrics& metrics_;
   Ending ending_;
-  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::chrono::steady_clock::time_point last_sign_ = start_;
+  std::chrono::steady_clock::time_point last_sign_ = std::chrono::steady_clock::now();
   std::set<int> begun_;  // choices whose role has been sent
   bool has_text_ = false;
   bool is_done_ = false;

@@ -359,7 +359,8 @@ class Routes : public Server {
     auto answer = std::make_shared<AnswerStream>(
         std::make_unique<Completion>(*model_, *scheduler_, metrics_, parsed, ClientName(SocketServer::Current())),
         NewAnswer(chat, model_->name), parsed, metrics_,
-        AnswerStream::Ending{.deadline = entry.start + options_.max_seconds, .must_end = &must_end_});
+        AnswerStream::Ending{
+            .start = entry.start, .deadline = entry.start + options_.max_seconds, .must_end = &must_end_});
     if (!parsed.stream) {
       answer->Finish(SocketServer::ClientIsGone);
       entry.more = answer->LogFields();

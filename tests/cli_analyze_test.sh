@@ -173,6 +173,12 @@ accepts $data --threads 1 --compare punt:epsilon=0.001,fallback=false --out infl
 accepts $data --threads 2 --compare top-k:k=16 --out influence2
 [[ $out != *"Jaccard 1.000"* && $out == *"tokens a step"* ]] || fail "everything is what PUNT commits: $out"
 cmp -s influence/sample-0001.safetensors influence2/sample-0001.safetensors || fail "threads change the data of influence"
+# The tensors of another planner or score would replace those that items.jsonl tells of.
+cp -r influence influence-before
+other=${data/punt:epsilon=0.001,fallback=false/top-k:k=8}
+refuses "influence/items.jsonl:1: a run of another planner or score (punt:epsilon=0.001" $other --compare punt:epsilon=0.001,fallback=false --out influence
+refuses "a run of another planner or score" $data --compare punt:epsilon=0.001,fallback=false --score random --out influence
+diff -r influence influence-before || fail "a refused planner changed the folder"
 refuses "is not a network" analyze influence $toy --out x
 refuses "takes one planner" analyze influence --model $golden/llada --planners "$two" --out x
 refuses "--compare distilled: the planner needs an influence head" analyze influence --model $golden/llada --compare distilled --out x

@@ -93,8 +93,8 @@ grep -qx 'punt:epsilon=0.25' out || fail "a planner with its defaults: $out"
 # ---- JSON: the keys of the contract, in this order; the same object in summary.json
 accepts eval sudoku:size=4 $llada --limit 3 --json --out json
 [ "$(wc -l <out)" -eq 1 ] && [ -z "$err" ] || fail "one object, one line: $out $err"
-[ "$(grep -o '"[a-z_0-9]*":' out | head -n 12 | tr '\n' ' ')" = \
-  '"task": "model": "planner": "items": "accuracy": "ci95": "nfe_mean": "nfe_mean_ci95": "steps_mean": "steps_mean_ci95": "seconds_mean": "valid_cells": ' ] \
+[ "$(grep -o '"[a-z_0-9]*":' out | head -n 13 | tr '\n' ' ')" = \
+  '"task": "model": "planner": "items": "unfinished": "accuracy": "ci95": "nfe_mean": "nfe_mean_ci95": "steps_mean": "steps_mean_ci95": "seconds_mean": "valid_cells": ' ] \
   || fail "keys of --json: $(grep -o '"[a-z_0-9]*":' out | tr '\n' ' ')"
 [[ $out == '{"task":"sudoku",'* ]] && [ "$(field items)" = 3 ] && [ "$(field accuracy)" = 0.0 ] || fail "values: $out"
 [ "$(tr -d ' \n' <out)" = "$(tr -d ' \n' <json/summary.json)" ] || fail "summary.json is another object"

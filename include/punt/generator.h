@@ -57,7 +57,7 @@ struct Recipe {
   std::uint64_t sample = 0;
   std::int64_t max_steps = 0;  // 0: no limit
   std::int64_t max_nfe = 0;    // 0: no limit; never exceeded, not even within a step
-  // Called with the canvas before every step; true ends the run (StopReason::kStopString). May be empty.
+  // Called with the canvas before every step and at the end; true ends the run (StopReason::kStopString). May be empty.
   std::function<bool(std::span<const Token> canvas)> has_ended = {};
 };
 

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
 
 #include "analyze/influence/influence_study.h"
 #include "app/analyses.h"
@@ -14,6 +16,7 @@
 #include "base/check.h"
 #include "base/json_text.h"
 #include "generate/misfit.h"
+#include "punt/planner.h"
 #include "weights/safetensors.h"
 
 namespace punt {
@@ -83,6 +86,17 @@ std::string SummaryJson(const InfluenceFlags& flags, const StudySetup& setup, st
   return Dump(json);
 }
 
+/// The id of an earlier run. The files of tensors are named by the sample alone, so the runs of two planners or scores
+/// would write over each other's: another one throws Error.
+std::string IdOf(const InfluenceFlags& flags, const GridEntry& entry, std::string_view line) {
+  std::string id = ParseInfluenceRun(line).id;
+  const std::string own = fmt::format("{} {} ", CanonicalPlannerSpec(entry.planner), entry.score);
+  if (flags.canvases > 0 && !id.starts_with(own)) {
+    BadInput("a run of another planner or score ({}); give another folder", id.substr(0, id.rfind(' ')));
+  }
+  return id;
+}
+
 int Run(const InfluenceFlags& flags) {
   StudySetup setup = OpenStudy(flags.study, "influence");
   if (!setup.model.denoiser->info().has_attention_maps) {
@@ -99,7 +113,7 @@ int Run(const InfluenceFlags& flags) {
   }
   setup.configuration.emplace_back("compare", flags.compare.empty() ? "" : CanonicalPlannerSpec(flags.compare));
   const StudyJob job{.measure = [&](const StudyRun& run) { return Measure(flags, setup, run); },
-                     .id_of = [](std::string_view line) { return ParseInfluenceRun(line).id; }};
+                     .id_of = [&](std::string_view line) { return IdOf(flags, setup.grid.front(), line); }};
   const std::optional<StudyRecords> records = RunStudy(flags.study, setup, job);
   if (!records) return kInterruptedExit;
   std::vector<InfluenceRun> runs;

@@ -78,6 +78,8 @@ class Output {
       progress_.Clear();
       if (!flags_.json) fmt::print("{}\n", table_->Line(report_.rows.back()));
       FlushOutput();
+      const std::string note = UnfinishedLine(report_.rows.back());
+      if (!note.empty()) fmt::print(stderr, "punt: note: {}\n", note);
       if (!plan_.out.empty()) WriteFiles(plan_.out, report_, configuration_);
     }
     if (!is_complete()) progress_.Show(done);

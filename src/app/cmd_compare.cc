@@ -14,6 +14,7 @@
 #include "app/sweep_progress.h"
 #include "app/terminal.h"
 #include "base/check.h"
+#include "eval/run.h"
 
 namespace punt {
 namespace {
@@ -67,6 +68,9 @@ int Run(const CompareFlags& flags) {
     }
     ++printed;
     FlushOutput();
+    const std::string note =
+        UnfinishedNote(static_cast<std::size_t>(row.unfinished), static_cast<std::size_t>(row.samples));
+    if (!note.empty()) fmt::print(stderr, "punt: note: {}: {}\n", planner, note);
   }
   if (flags.json) fmt::print("{}]\n", printed == 0 ? "[" : "");
   if (printed == std::ssize(planners)) return 0;

@@ -77,7 +77,12 @@ void Tell(const DemoFlags& flags, const EvalSetup& setup) {
   const std::unique_ptr<DenoiserSession> session = model.denoiser->NewSession(setup.session);
   const GenerateResult result = Generate(*session, Canvas(item.canvas, info.mask_token, info.vocab_size),
                                          MakeEvalRecipe(flags.eval, model, kLivePlanner, ""), company);
-  if (is_drawn || result.stop == StopReason::kCancelled) return;  // half a story is mostly masks
+  if (result.stop == StopReason::kCancelled) return;  // half a story is mostly masks
+  if (IsUnfinished(Name(result.stop))) {
+    fmt::print("The story is unfinished: --max-nfe or --max-steps ended it.\n");
+    return;
+  }
+  if (is_drawn) return;
   fmt::print("{}\n", SafeText(setup.task->ResponseText(item, result.tokens)));
 }
 

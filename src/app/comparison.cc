@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/json_text.h"
 #include "base/trim.h"
+#include "eval/run.h"
 #include "punt/generator.h"
 #include "writer/stop_strings.h"
 
@@ -57,6 +58,7 @@ ComparisonRow Compare(const Model& model, const std::string& planner, const Comp
     if (result.stop == StopReason::kCancelled) break;
     const auto error = MeasureParallelError(*model.denoiser, collector.steps(), session_options);
     ++row.samples;
+    row.unfinished += IsUnfinished(Name(result.stop)) ? 1 : 0;
     row.nfe += static_cast<double>(result.counters.nfe());
     row.calls += static_cast<double>(result.counters.calls);
     row.steps += result.steps;
@@ -65,7 +67,7 @@ ComparisonRow Compare(const Model& model, const std::string& planner, const Comp
     committed += result.committed;
   }
   if (row.samples == 0) return row;
-  row.tokens_per_forward = committed / row.nfe;
+  row.tokens_per_forward = row.nfe > 0 ? committed / row.nfe : 0;
   for (double* sum : {&row.nfe, &row.calls, &row.steps, &row.error_nats, &row.seconds}) {
     *sum /= static_cast<double>(row.samples);
   }
@@ -85,10 +87,15 @@ std::string ComparisonLine(const TextTable& table, const ComparisonRow& row) {
 
 std::string ToJson(const ComparisonRow& row) {
   using Json = nlohmann::ordered_json;
-  const Json object = {
-      {"planner", row.planner},       {"samples", row.samples}, {"nfe", row.nfe},
-      {"calls", row.calls},           {"steps", row.steps},     {"tokens_per_forward", row.tokens_per_forward},
-      {"error_nats", row.error_nats}, {"seconds", row.seconds}};
+  const Json object = {{"planner", row.planner},
+                       {"samples", row.samples},
+                       {"unfinished", row.unfinished},
+                       {"nfe", row.nfe},
+                       {"calls", row.calls},
+                       {"steps", row.steps},
+                       {"tokens_per_forward", row.tokens_per_forward},
+                       {"error_nats", row.error_nats},
+                       {"seconds", row.seconds}};
   return Dump(object);
 }
 

@@ -24,6 +24,7 @@ struct ComparisonOptions {
 struct ComparisonRow {
   std::string planner;
   std::int64_t samples = 0;
+  std::int64_t unfinished = 0;  // of these, stopped by a limit with positions still open
   double nfe = 0;
   double calls = 0;  // batches of passes, each of which had to wait for the one before
   double steps = 0;

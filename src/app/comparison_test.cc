@@ -39,6 +39,21 @@ TEST(Compare, MeasuresWhatIsKnown) {
   EXPECT_GT(Compare(chain, "top-k:k=8", {.samples = 2}, nullptr).error_nats, 0.01);
 }
 
+TEST(Compare, CountsWhatALimitEnded) {
+  const Model model = OpenModel("toy:product,length=16,vocab=4,seed=1");
+  EXPECT_EQ(Compare(model, "top-k:k=4", {.sampling = {.max_nfe = 4}, .samples = 3}, nullptr).unfinished, 0);
+  EXPECT_EQ(Compare(model, "top-k:k=4", {.sampling = {.max_nfe = 3}, .samples = 3}, nullptr).unfinished, 3);
+  EXPECT_EQ(Compare(model, "top-k:k=4", {.sampling = {.max_steps = 1}, .samples = 2}, nullptr).unfinished, 2);
+}
+
+TEST(Compare, EndsAtStopStrings) {
+  const Model model = OpenModel("toy:product,length=16,vocab=4,seed=1");
+  const ComparisonOptions stops{.sampling = {.stop = {"a", "b", "c", "d"}}, .samples = 3};
+  const ComparisonRow row = Compare(model, "left-to-right", stops, nullptr);
+  EXPECT_DOUBLE_EQ(row.nfe, 1);
+  EXPECT_EQ(row.unfinished, 0);
+}
+
 TEST(Compare, StopsWhenCancelled) {
   const std::atomic<bool> cancel{true};
   const Model model = OpenModel("toy:product,length=4,vocab=4");
@@ -59,8 +74,10 @@ TEST(Table, LinesUpWhateverTheNames) {
 
 TEST(ToJson, KeepsTheFigures) {
   const ComparisonRow row{.planner = "a\"b", .samples = 2, .nfe = 1.5, .error_nats = 0.25};
-  EXPECT_EQ(ToJson(row), R"({"planner":"a\"b","samples":2,"nfe":1.5,"calls":0.0,"steps":0.0,"tokens_per_forward":0.0,)"
-                         R"("error_nats":0.25,"seconds":0.0})");
+  EXPECT_EQ(
+      ToJson(row),
+      R"({"planner":"a\"b","samples":2,"unfinished":0,"nfe":1.5,"calls":0.0,"steps":0.0,"tokens_per_forward":0.0,)"
+      R"("error_nats":0.25,"seconds":0.0})");
 }
 
 }  // namespace

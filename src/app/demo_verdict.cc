@@ -49,12 +49,18 @@ std::string ChainVerdict(std::span<const ComparisonRow> rows) {
 
 std::string StoriesVerdict(const TaskRow& task, std::span<const BenchRow> rows) {
   std::vector<Outcome> costs;
+  std::vector<std::string> unfinished;  // half a text is no better for being easy to predict
   for (const BenchRow& row : rows) {
+    if (row.summary.unfinished > 0) {
+      unfinished.push_back(row.entry.planner);
+      continue;
+    }
     const std::optional<Figure> quality = QualityOf(task, row.summary);
     if (!quality) return fmt::format("No {}: there was no judge.", QualityTitle(task));
     costs.push_back({row.entry.planner, row.summary.nfe.value, (task.less_is_better ? 1 : -1) * quality->value});
   }
-  if (costs.empty()) return "";
+  if (costs.empty())
+    return unfinished.empty() ? "" : "No planner finished its texts: --max-nfe or --max-steps ended them.";
   const auto best = std::min_element(costs.begin(), costs.end(),
                                      [](const Outcome& a, const Outcome& b) { return a.badness < b.badness; });
   std::vector<std::string> unbeaten;
@@ -65,6 +71,10 @@ std::string StoriesVerdict(const TaskRow& task, std::span<const BenchRow> rows) 
   }
   std::string text = fmt::format("The best text is that of {}. Not beaten on both passes and text: {}.", best->planner,
                                  fmt::join(unbeaten, ", "));
+  if (!unfinished.empty()) {
+    text +=
+        fmt::format("\nNot judged, as --max-nfe or --max-steps ended their texts: {}.", fmt::join(unfinished, ", "));
+  }
   if (rows.front().summary.items < kLeastItems) {
     text += fmt::format("\nOf {}: a glimpse, not a measurement. punt demo --samples 6 adds intervals.",
                         rows.front().summary.items == 1 ? "one story" : "two stories");

@@ -12,7 +12,8 @@ namespace punt {
 /// On exact models: the PUNT row against those that take no more passes, and against those that err no more.
 std::string ChainVerdict(std::span<const ComparisonRow> rows);
 
-/// On a task: the best row by quality, and the rows that no other beats both in passes and in quality.
+/// On a task: the best row by quality, and the rows that no other beats both in passes and in quality. Rows
+/// with unfinished texts are only named.
 std::string StoriesVerdict(const TaskRow& task, std::span<const BenchRow> rows);
 
 }  // namespace punt

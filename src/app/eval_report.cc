@@ -41,6 +41,7 @@ std::string EvalJson(const EvalReport& report, int indent) {
                  {"model", report.model},
                  {"planner", report.planner},
                  {"items", summary.items},
+                 {"unfinished", summary.unfinished},
                  {kAccuracy, summary.accuracy ? Json(summary.accuracy->value) : Json(nullptr)},
                  {"ci95", summary.accuracy ? IntervalJson(summary.accuracy->ci95) : Json(nullptr)},
                  {"nfe_mean", summary.nfe.value},

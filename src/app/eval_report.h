@@ -17,9 +17,9 @@ struct EvalReport {
   EvalSummary summary;
 };
 
-/// One JSON object: task, model, planner, items, accuracy, ci95, nfe_mean, steps_mean, seconds_mean, then the task's
-/// own figures (NAME and NAME_ci95), notes and the configuration. The accuracy is null if nothing is correct or
-/// wrong.
+/// One JSON object: task, model, planner, items, unfinished, accuracy, ci95, nfe_mean, steps_mean, seconds_mean, then
+/// the task's own figures (NAME and NAME_ci95), notes and the configuration. The accuracy is null if nothing is correct
+/// or wrong.
 std::string EvalJson(const EvalReport& report, int indent);
 
 /// Headings (empty ones are left out) and a line per figure, no line wider than `columns` where the names allow it.

@@ -53,6 +53,11 @@ std::string FigureText(const EvalSummary& summary, std::string_view name) {
   return "";
 }
 
+std::string UnfinishedLine(const BenchRow& row) {
+  const std::string note = UnfinishedNote(row.summary.unfinished, row.summary.items);
+  return note.empty() ? "" : fmt::format("{} at temperature {}: {}", row.entry.planner, row.temperature, note);
+}
+
 std::string CurveName(const BenchReport& report, const BenchRow& row) {
   const bool has_several = std::any_of(report.rows.begin(), report.rows.end(),
                                        [&](const BenchRow& other) { return other.temperature != row.temperature; });
@@ -125,6 +130,10 @@ std::string BenchMarkdown(const BenchReport& report) {
                         work ? Number(work->tokens_per_forward.value) : "",
                         quality ? WithInterval(quality->value, quality->ci95) : "");
   }
+  for (const BenchRow& row : report.rows) {
+    const std::string note = UnfinishedLine(row);
+    if (!note.empty()) text += fmt::format("\nNote: {}\n", note);
+  }
   return text + "\n" + AupLine(report) + "\n" + OtherFiguresMarkdown(report);
 }
 
@@ -134,6 +143,7 @@ using Json = nlohmann::ordered_json;
 
 void AddSummary(const EvalSummary& summary, Json& object) {
   object["items"] = summary.items;
+  object["unfinished"] = summary.unfinished;
   object["nfe_mean"] = summary.nfe.value;
   object["nfe_mean_ci95"] = IntervalJson(summary.nfe.ci95);
   object["steps_mean"] = summary.steps.value;

@@ -47,6 +47,10 @@ std::string QualityTitle(const TaskRow& task);
 std::vector<std::string> OtherFigures(const BenchReport& report);
 std::string FigureText(const EvalSummary& summary, std::string_view name);
 
+/// What a reader should know of a row whose texts are not all finished: their figures are not those of whole texts.
+/// Empty if all are.
+std::string UnfinishedLine(const BenchRow& row);
+
 /// The name of a row's curve: the family, with the temperature if the report has several.
 std::string CurveName(const BenchReport& report, const BenchRow& row);
 

@@ -157,6 +157,10 @@ std::string BenchHtml(const BenchReport& report, const Configuration& configurat
       EscapeXml(report.task->name), EscapeXml(report.model), EscapeXml(report.sampling));
   html += panels.empty() ? fmt::format("<p>No plots: {} was not measured.</p>\n", EscapeXml(QualityTitle(task)))
                          : Plots(panels);
+  for (const BenchRow& row : report.rows) {
+    const std::string note = UnfinishedLine(row);
+    if (!note.empty()) html += fmt::format("<p>Note: {}</p>\n", EscapeXml(note));
+  }
   html += fmt::format(
       "<h2>Figures</h2>\n<p>Means per item; intervals of 95 %, items of all seeds as units. NFE counts base and test "
       "passes. TPF: tokens per forward pass.</p>\n<p>{}</p>\n{}<h2>Configuration</h2>\n{}",

@@ -170,6 +170,22 @@ TEST(Bench, TooFewItemsHaveNoInterval) {
   EXPECT_EQ(CountOf(json, "\"nfe_mean_ci95\": null"), 3u) << json;
 }
 
+TEST(Bench, UnfinishedTextsAreTold) {
+  BenchReport report = Report();
+  EXPECT_EQ(UnfinishedLine(report.rows[0]), "");
+  EXPECT_EQ(BenchMarkdown(report).find("unfinished"), std::string::npos);
+  report.rows[0].summary.unfinished = 1;
+  report.rows[1].summary.unfinished = 2;
+  const std::string markdown = BenchMarkdown(report);
+  for (const char* note :
+       {"Note: top-k:k=1 at temperature 1: 1 of 10 texts is unfinished: --max-nfe or --max-steps ended it\n",
+        "Note: punt:epsilon=0.1 at temperature 1: 2 of 10 texts are unfinished: --max-nfe or --max-steps ended "
+        "them\n"}) {
+    EXPECT_NE(markdown.find(note), std::string::npos) << markdown;
+  }
+  EXPECT_EQ(CountOf(BenchJson(report), "\"unfinished\": 2"), 1u);
+}
+
 TEST(Bench, JsonHoldsEverySeed) {
   BenchReport report = Report();
   report.rows[0].runs = {{.seed = 4, .summary = report.rows[0].summary},

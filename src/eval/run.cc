@@ -1,5 +1,7 @@
 #include "eval/run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 
@@ -114,6 +116,16 @@ std::optional<WorkSummary> SummariseWork(std::span<const EvalRecord> records) {
 
 }  // namespace
 
+bool IsUnfinished(std::string_view stop) {
+  return stop == Name(StopReason::kStepLimit) || stop == Name(StopReason::kNfeLimit);
+}
+
+std::string UnfinishedNote(std::size_t unfinished, std::size_t all) {
+  if (unfinished == 0) return "";
+  return fmt::format("{} of {} texts {} unfinished: --max-nfe or --max-steps ended {}", unfinished, all,
+                     unfinished == 1 ? "is" : "are", unfinished == 1 ? "it" : "them");
+}
+
 EvalSummary Summarise(const Task& task, std::span<const EvalRecord> records) {
   Check(!records.empty(), "a summary of nothing");
   EvalSummary summary{.items = records.size(), .figures = task.Summarise(records), .notes = task.Notes()};
@@ -128,6 +140,7 @@ EvalSummary Summarise(const Task& task, std::span<const EvalRecord> records) {
     summary.base_passes += share * static_cast<double>(record.base_passes);
     summary.test_passes += share * static_cast<double>(record.test_passes);
     summary.seconds += share * record.seconds;
+    summary.unfinished += IsUnfinished(record.stop) ? 1 : 0;
     const auto verdict = record.verdict.find(kCorrect);
     if (verdict == record.verdict.end()) continue;
     ++judged;
@@ -136,6 +149,7 @@ EvalSummary Summarise(const Task& task, std::span<const EvalRecord> records) {
   summary.nfe = MeanOf(nfe, kNotNegative);
   summary.steps = MeanOf(steps, kNotNegative);
   summary.work = SummariseWork(records);
+  if (summary.unfinished > 0) summary.notes.push_back(UnfinishedNote(summary.unfinished, summary.items));
   if (judged > 0) summary.accuracy = ShareOf(correct, judged);
   return summary;
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "eval/eval_log.h"
@@ -54,6 +55,7 @@ struct WorkSummary {
 
 struct EvalSummary {
   std::size_t items = 0;
+  std::size_t unfinished = 0;        // of these, stopped by a limit with positions still open
   std::optional<Estimate> accuracy;  // if the task says what is correct
   Estimate nfe;
   double base_passes = 0;  // mean
@@ -62,8 +64,14 @@ struct EvalSummary {
   std::optional<WorkSummary> work;  // if all records have it
   double seconds = 0;               // mean
   std::vector<Figure> figures;      // the task's own
-  std::vector<std::string> notes;
+  std::vector<std::string> notes;   // the task's own, and on unfinished items
 };
+
+/// Whether a run that stopped for this reason (a StopReason's name) was ended by a limit, with positions still open.
+bool IsUnfinished(std::string_view stop);
+
+/// "2 of 3 texts are unfinished: --max-nfe or --max-steps ended them"; empty if there are none.
+std::string UnfinishedNote(std::size_t unfinished, std::size_t all);
 
 /// `records` is not empty.
 EvalSummary Summarise(const Task& task, std::span<const EvalRecord> records);

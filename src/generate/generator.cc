@@ -158,9 +158,12 @@ GenerateResult Generate(DenoiserSession& session, Canvas canvas, const Recipe& r
   }
 
   GenerateResult result = Finish(state, stop, info, meter.spent());
+  // The last tokens may have completed a stop string, or an end of sequence and one before it.
+  const bool is_whole = stop == StopReason::kFull || stop == StopReason::kEos;
+  if (is_whole && recipe.has_ended && recipe.has_ended(result.tokens)) result.stop = StopReason::kStopString;
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (company.observer != nullptr) {
-    company.observer->On(EndEvent{stop, result.steps, result.counters, result.tokens, result.seconds});
+    company.observer->On(EndEvent{result.stop, result.steps, result.counters, result.tokens, result.seconds});
   }
   return result;
 }

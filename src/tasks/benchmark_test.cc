@@ -105,6 +105,23 @@ TEST_F(BenchmarkTest, ResponsesEndAtStopsAndVerdictsAreTheScorers) {
   EXPECT_EQ(summary.figures[0].name, "strict_match");
 }
 
+TEST_F(BenchmarkTest, CountsTheItemsThatALimitEnded) {
+  const auto task = MakeTask("gsm8k:shots=1", setup_);
+  Recipe recipe = MakeRecipe("left-to-right", "", {.temperature = 0}, author_.denoiser->info());
+  const auto summary = [&] {
+    return Summarise(*task, RunItems({.task = task.get(), .model = &author_, .count = 3, .recipe = recipe}));
+  };
+  EXPECT_EQ(summary().unfinished, 0u);
+  const std::size_t usual_notes = summary().notes.size();
+  recipe.max_steps = 1;
+  EXPECT_EQ(summary().unfinished, 3u);
+  EXPECT_EQ(summary().notes.size(), usual_notes + 1);
+  EXPECT_EQ(summary().notes.back(), "3 of 3 texts are unfinished: --max-nfe or --max-steps ended them");
+  recipe.max_steps = 0;
+  recipe.max_nfe = 1;
+  EXPECT_EQ(summary().unfinished, 3u);
+}
+
 TEST_F(BenchmarkTest, SaysWhatIsMissing) {
   const auto error_of = [&](std::string_view spec) -> std::string {
     try {

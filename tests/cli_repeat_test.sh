@@ -92,6 +92,13 @@ levels=$(head -c 100000 /dev/zero | tr '\0' '[')
 printf '{"version":"1","planner":%s%s}\n' "$levels" "${levels//\[/]}" >odd.json
 refuses "odd.json:1: the JSON nests deeper than 64 levels" generate --from odd.json
 refuses "odd.json: the JSON nests deeper than 64 levels" generate --sampling odd.json
+if [ -c /dev/zero ]; then refuses "/dev/zero: is a device, not a file" generate --sampling /dev/zero; fi
+head -c 1000001 /dev/zero | tr '\0' ' ' >odd.json
+refuses "odd.json: the file has more than 1000000 bytes" generate --sampling odd.json
+refuses "the file has more than 1000000 bytes" generate --sampling <(cat odd.json)
+echo '{"temperature": 0.5}' >some.json
+accepts generate ab --model $small --sampling <(cat some.json)
+refuses "--stop is not valid UTF-8" generate ab --model $small --stop $'\xff'
 # A bad line is told before the first one runs, whatever is wrong with it.
 for wrong in 's/"score":"[^"]*"/"score":"nobody"/' 's/"eos":"none"/"eos":"some"/' 's/"cache":"none"/"cache":"all"/' \
   's/"top_p":1.0/"top_p":0/' 's/"compute":"auto"/"compute":"quick"/' 's/"device":"auto"/"device":"nowhere"/' \

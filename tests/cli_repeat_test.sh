@@ -99,6 +99,12 @@ refuses "the file has more than 1000000 bytes" generate --sampling <(cat odd.jso
 echo '{"temperature": 0.5}' >some.json
 accepts generate ab --model $small --sampling <(cat some.json)
 refuses "--stop is not valid UTF-8" generate ab --model $small --stop $'\xff'
+
+# ---- the trace replaces no file that is read
+cp first.json kept.json
+refuses "first.json: the output is the input of --from" generate --from first.json --trace ./first.json
+refuses "some.json: the output is the input of --sampling" generate ab --model $small --sampling some.json --trace some.json
+cmp -s first.json kept.json || fail "a refused trace changed its file"
 # A bad line is told before the first one runs, whatever is wrong with it.
 for wrong in 's/"score":"[^"]*"/"score":"nobody"/' 's/"eos":"none"/"eos":"some"/' 's/"cache":"none"/"cache":"all"/' \
   's/"top_p":1.0/"top_p":0/' 's/"compute":"auto"/"compute":"quick"/' 's/"device":"auto"/"device":"nowhere"/' \

@@ -30,7 +30,7 @@ constexpr std::string_view kMetadata = "__metadata__";
 Json ParseHeader(std::span<const std::byte> text, std::string_view origin) {
   std::set<std::string> names;
   const auto check_names = [&](int depth, Json::parse_event_t event, Json& value) {
-    RequireShallow(depth);
+    if (depth > kMostJsonDepth) BadInput("{}: the header nests deeper than {} levels", origin, kMostJsonDepth);
     if (depth == 1 && event == Json::parse_event_t::key && !names.insert(value.get<std::string>()).second) {
       BadInput("{}: tensor '{}' occurs twice in the header", origin, value.get<std::string>());
     }

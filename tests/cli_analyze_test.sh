@@ -71,7 +71,7 @@ diff -r error saved || fail "a refused run changed the folder"
 accepts analyze error $toy --planners "top-k:k=8; top-k:k=10" --samples 4 --out error
 [ "$(wc -l <error/items.jsonl)" -eq 14 ] || fail "one more sample and one more planner: $(wc -l <error/items.jsonl)"
 echo nonsense >>error/items.jsonl
-refuses "error/items.jsonl:15: no record of a run" analyze error $toy --samples 3 --out error
+refuses "error/items.jsonl:15: not JSON (or not UTF-8) at column 2" analyze error $toy --samples 3 --out error
 
 # ---- order: files, left to right is told, traces give what runs give
 printf '{"kind":"short","prompt":"a"}\n{"kind":"long","prompt":"abba"}\n' >kinds.jsonl

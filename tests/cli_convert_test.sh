@@ -46,6 +46,10 @@ refuses "unknown type 'q9'; valid types: keep" convert "$golden/llada" x.gguf --
 refuses "importance matrix" convert "$golden/llada" x.gguf --type iq2_xxs
 refuses "must end in .gguf" convert "$golden/llada" x.bin
 refuses "the output is the input" convert one.gguf one.gguf
+mkdir deep
+levels=$(head -c 100000 /dev/zero | tr '\0' '[')
+printf '{"model_type":%s%s}\n' "$levels" "${levels//\[/]}" >deep/config.json
+refuses "deep/config.json: the JSON nests deeper than 64 levels" convert deep deep.gguf
 refuses "--threads" convert "$golden/llada" x.gguf --threads -1
 printf 'GGUG' >bad.gguf
 refuses "bad.gguf" inspect bad.gguf

@@ -128,7 +128,9 @@ refuses "temperature is 1 there and 0.5 here" eval sudoku:size=4 $llada --limit 
 refuses "planner is top-k:k=1" eval sudoku:size=4 --model $golden/llada --planner top-k:k=2 --limit 3 --out json
 diff -r json saved || fail "a refused run changed the folder"
 echo nonsense >>json/items.jsonl
-refuses "json/items.jsonl:6: no record" eval sudoku:size=4 $llada --limit 3 --out json
+refuses "json/items.jsonl:6: not JSON (or not UTF-8) at column 2" eval sudoku:size=4 $llada --limit 3 --out json
+sed -i '$s/.*/{}/' json/items.jsonl
+refuses "json/items.jsonl:6: no record of an evaluation: key 'id' not found" eval sudoku:size=4 $llada --limit 3 --out json
 refuses "cannot make the folder" eval sudoku:size=4 $llada --out bad.csv
 
 # ---- killed and interrupted in the middle, resumed: the same summary but for the seconds

@@ -77,7 +77,7 @@ accepts generate --from first.json --infill "ab[MASK:3]"
 refuses "nowhere.json" generate --from nowhere.json
 refuses "--samples repeats the run of one line: runs.json has 4" generate --from runs.json --samples 2
 echo '{"text":"of another program"}' >odd.json
-refuses "odd.json:1: no output of punt generate --json: it has no version" generate --from odd.json
+refuses "odd.json:1: not output of punt generate --json: it has no version" generate --from odd.json
 sed '2s/"top_p"/"top-p"/' runs.json >odd.json
 refuses "odd.json:2: unknown key 'top-p' (did you mean top_p?)" generate --from odd.json
 sed '4s/"temperature":1.0/"temperature":-1/' runs.json >odd.json
@@ -88,6 +88,23 @@ head -c 100 first.json >odd.json
 refuses "odd.json:1: not JSON: the line is cut short" generate --from odd.json
 paste -d '\0' first.json first.json >odd.json
 refuses "odd.json:1: not JSON (or not UTF-8) at column" generate --from odd.json
+levels=$(head -c 100000 /dev/zero | tr '\0' '[')
+printf '{"version":"1","planner":%s%s}\n' "$levels" "${levels//\[/]}" >odd.json
+refuses "odd.json:1: the JSON nests deeper than 64 levels" generate --from odd.json
+refuses "odd.json: the JSON nests deeper than 64 levels" generate --sampling odd.json
+if [ -c /dev/zero ]; then refuses "/dev/zero: is a device, not a file" generate --sampling /dev/zero; fi
+head -c 1000001 /dev/zero | tr '\0' ' ' >odd.json
+refuses "odd.json: the file has more than 1000000 bytes" generate --sampling odd.json
+refuses "the file has more than 1000000 bytes" generate --sampling <(cat odd.json)
+echo '{"temperature": 0.5}' >some.json
+accepts generate ab --model $small --sampling <(cat some.json)
+refuses "--stop is not valid UTF-8" generate ab --model $small --stop $'\xff'
+
+# ---- the trace replaces no file that is read
+cp first.json kept.json
+refuses "first.json: the output is the input of --from" generate --from first.json --trace ./first.json
+refuses "some.json: the output is the input of --sampling" generate ab --model $small --sampling some.json --trace some.json
+cmp -s first.json kept.json || fail "a refused trace changed its file"
 # A bad line is told before the first one runs, whatever is wrong with it.
 for wrong in 's/"score":"[^"]*"/"score":"nobody"/' 's/"eos":"none"/"eos":"some"/' 's/"cache":"none"/"cache":"all"/' \
   's/"top_p":1.0/"top_p":0/' 's/"compute":"auto"/"compute":"quick"/' 's/"device":"auto"/"device":"nowhere"/' \

@@ -129,6 +129,8 @@ accepts bench --preset paper-protein --dry-run --json
 accepts bench sudoku --planners "top-k:k=1; random" --temperatures 0,1 --seeds 1-5 --limit 7 --dry-run
 [ "$(awk '$1 == "sudoku" { print $NF }' out)" = 140 ] || fail "2 x 2 x 5 x 7: $out"
 accepts bench sudoku:size=4 --model $golden/llada --threads 1 --limit 1 --preset paper-text --temperatures 0.7 --out paper
+[[ $out == *"means of 1 item"$'\n'* ]] || fail "of one item: $out"
+grep -rq "means of 1 item, " paper || fail "the report of one item says: $(grep -rh "means of" paper)"
 [ "$(ls -d paper/*/ | wc -l)" -eq 24 ] || fail "24 planners: $(ls paper)"
 grep -q '"score": "margin"' paper/entropy-bound-gamma-1-t0.7/config.json || fail "the paper's score for LLaDA is the margin"
 grep -q '"top_p": "0.9"' paper/entropy-bound-gamma-1-t0.7/config.json || fail "the paper's nucleus"

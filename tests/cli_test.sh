@@ -42,6 +42,16 @@ refuses "unknown command 'nonsense'; valid: generate, serve" nonsense
 refuses "unknown command 'nonsense'; valid: generate, serve" nonsense --help
 refuses "unknown command 'genrate'; did you mean generate? (see punt --help)" genrate
 refuses "unknown command 'nonsense'" help nonsense
+accepts --help
+cp out asked
+accepts help help
+cmp -s out asked || fail "help help is not --help: $out"
+accepts -V
+[[ $out == "punt "[0-9]* ]] || fail "version: $out"
+refuses "--out needs the name of a file or folder" puzzles --count 1 --out ""
+refuses "--out needs the name of a file or folder" eval sudoku --out ""
+refuses "--reference needs the name of a file or folder" bench stories --reference ""
+refuses "--compare needs the name of a file or folder" analyze influence --out some --compare ""
 refuses "unknown command 'eror' of punt analyze; did you mean error? (see punt analyze --help)" analyze eror
 refuses "punt analyze needs one of exactness, error, order, attention, influence (see punt analyze --help)" analyze
 refuses "unknown option --nonsense of punt generate (see punt generate --help)" generate --nonsense

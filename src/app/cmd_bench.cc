@@ -67,7 +67,8 @@ class Output {
     for (const SweepPoint& point : plan.points) grid.push_back(point.entry);
     table_.emplace(task_, grid, plan.axes.temperatures.size() > 1, OutputColumns());
     if (flags.json) return;
-    fmt::print("{}, {}: means of {} items\n{}\n{}\n", task_.name, report_.model, setup.count * plan.axes.seeds.size(),
+    const std::size_t items = setup.count * plan.axes.seeds.size();
+    fmt::print("{}, {}: means of {} item{}\n{}\n{}\n", task_.name, report_.model, items, items == 1 ? "" : "s",
                report_.sampling, table_->Head());
     FlushOutput();
   }

@@ -1,8 +1,10 @@
 // punt generate: options, a job, then one run per sample.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <system_error>
 
 #include "app/canvas_view.h"
 #include "app/command.h"
@@ -118,6 +120,17 @@ int Repeat(CLI::App& command, GenerateFlags& flags) {
   return outputs.printer->Finish();
 }
 
+/// A trace replaces the file of its name.
+void RequireTraceIsNoInput(const CLI::App& command, const GenerateFlags& flags) {
+  for (const char* option : {"--from", "--sampling", "--lengths", "--model"}) {
+    for (const std::string& input : command.get_option(option)->results()) {
+      std::error_code ignored;  // what is not there is not replaced
+      if (!flags.trace || !std::filesystem::equivalent(input, *flags.trace, ignored)) continue;
+      BadInput("--trace {}: the output is the input of {}", *flags.trace, option);
+    }
+  }
+}
+
 constexpr const char* kExamples = R"(Examples:
   punt generate                                   a story of the bundled model, live on a terminal
   punt generate "Lily had a red ball." --temperature 0.7 --top-p 0.9
@@ -154,6 +167,7 @@ Runner AddGenerate(CLI::App& command) {
   command.footer(std::string(kExamples) + kRestOfFooter + kMoreExamples);
   flags->AddTo(command);
   return [flags, &command] {
+    RequireTraceIsNoInput(command, *flags);
     return command.get_option("--from")->count() == 0 ? RunOne(*flags) : Repeat(command, *flags);
   };
 }

@@ -18,6 +18,7 @@
 #include "app/terminal.h"
 #include "base/check.h"
 #include "base/json_text.h"
+#include "base/parse_json.h"
 #include "model/bundled_models.h"
 #include "model/model_files.h"
 #include "model/network.h"
@@ -82,7 +83,7 @@ Case ReadCase(const nlohmann::json& item, const std::string& where, const Hyperp
 std::vector<Case> ReadCases(const std::string& file, const Hyperparameters& hyper) {
   std::ifstream in(file);
   if (!in) BadInput("cannot read '{}'", file);
-  const nlohmann::json root = nlohmann::json::parse(in, nullptr, false);
+  const nlohmann::json root = nlohmann::json::parse(in, IsShallow<nlohmann::json>, false);
   if (root.is_discarded()) BadInput("{}: not JSON", file);
   if (!root.is_object() || !root.contains("cases") || !root["cases"].is_array()) {
     const bool refers = root.is_object() && root.contains("see") && root["see"].is_string();

@@ -69,11 +69,13 @@ int Complain(std::string message, int exit_code) {
   return exit_code;
 }
 
-/// `punt help` is `punt --help`, `punt help generate` is `punt generate --help`, and so with --help-all.
+/// `punt help` and `punt help help` are `punt --help`, `punt help generate` is `punt generate --help`, and so with
+/// --help-all.
 std::vector<const char*> WithoutHelpCommand(int argc, const char* const* argv) {
   std::vector<const char*> arguments(argv, argv + argc);
   if (argc < 2 || std::string_view(argv[1]) != "help") return arguments;
   arguments.erase(arguments.begin() + 1);
+  if (argc == 3 && std::string_view(argv[2]) == "help") arguments.pop_back();
   const auto is_full = [](std::string_view argument) { return argument == kFullHelp; };
   if (std::none_of(arguments.begin(), arguments.end(), is_full)) arguments.push_back("--help");
   return arguments;
@@ -90,6 +92,20 @@ void RequireKnownCommand(const CLI::App& app, std::span<const char* const> argum
     if (first == row.name) return;
   }
   BadInput("{}", UnknownCommand(app, "punt", first));
+}
+
+/// An empty name, as of a script's unset variable, would pass for an option that was not given.
+void RequireNames(const CLI::App& app) {
+  for (const CLI::App* command : app.get_subcommands()) {
+    for (const char* name : {"--out", "--reference", "--compare"}) {
+      const CLI::Option* option = command->get_option_no_throw(name);
+      if (option == nullptr) continue;
+      for (const std::string& value : option->results()) {
+        if (value.empty()) BadInput("{} needs the name of a file or folder", name);
+      }
+    }
+    RequireNames(*command);
+  }
 }
 
 /// --help and --version end in here too. The name of the program alone shows help, but fails: scripts
@@ -111,6 +127,7 @@ int Parse(CLI::App& app, std::span<const char* const> arguments, bool& is_done) 
     FlushOutput();
     return 0;
   }
+  RequireNames(app);
   is_done = false;
   return 0;
 }
@@ -129,7 +146,7 @@ std::span<const CommandRow> Commands() { return kCommands; }
 
 int RunProgram(int argc, const char* const* argv) {
   CLI::App app("Masked diffusion language models, decoded in parallel with tested independence.", "punt");
-  app.set_version_flag("--version", "punt " PUNT_VERSION);
+  app.set_version_flag("-V,--version", "punt " PUNT_VERSION);
   app.require_subcommand(1);
   app.footer(kExamples);
   app.formatter(MakeHelpFormatter());

@@ -79,7 +79,7 @@ std::vector<std::string_view> AllKeys() {
 RecordedRun ParseLine(std::string_view line) {
   const Json object = ParseSettings(line, "the line is cut short; a run is one line");
   if (!object.contains("version") || !object["version"].is_string()) {
-    BadInput("no output of punt generate --json: it has no version");
+    BadInput("not output of punt generate --json: it has no version");
   }
   RequireKnownKeys(object, AllKeys());
   RecordedRun run{.where = "", .version = object["version"].get<std::string>(), .settings = Json::object()};

@@ -132,11 +132,11 @@ TEST(GenerateSettings, RefusalsNameTheLine) {
   EXPECT_EQ(refusal("{\n\"version\":\"1\"}"), "run.json:1: " + cut);
   EXPECT_EQ(refusal(R"({"version":"1"}{"version":"1"})"), "run.json:1: not JSON (or not UTF-8) at column 16");
   EXPECT_EQ(refusal("{\"version\":\"\xff\"}"), "run.json:1: not JSON (or not UTF-8) at column 13");
-  EXPECT_EQ(refusal(R"({"version":"1","seed":1,"top_k":3,"seed":1})"), "run.json:1: 'seed' stands there twice");
+  EXPECT_EQ(refusal(R"({"version":"1","seed":1,"top_k":3,"seed":1})"), "run.json:1: 'seed' is given twice");
   EXPECT_EQ(refusal(R"({"version":"1","temperature":1e400})"), "run.json:1: a number is too large");
-  EXPECT_EQ(refusal("[]"), "run.json:1: no object");
+  EXPECT_EQ(refusal("[]"), "run.json:1: not a JSON object");
   EXPECT_EQ(refusal(R"({"event":"run","version":1})"),
-            "run.json:1: no output of punt generate --json: it has no version");
+            "run.json:1: not output of punt generate --json: it has no version");
   EXPECT_EQ(refusal(R"({"version":"1","temprature":1})"),
             "run.json:1: unknown key 'temprature' (did you mean temperature?)");
   EXPECT_EQ(refusal(R"({"version":"1","temperature":-1})"),

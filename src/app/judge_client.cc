@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/terminal.h"
+#include "base/parse_json.h"
 #include "punt/error.h"
 
 namespace punt {
@@ -73,7 +74,7 @@ std::string AskJudge(const JudgeEndpoint& endpoint, const std::string& body) {
   if (reply.code != CURLE_OK) {
     throw Error(ErrorCode::kFailed, fmt::format("'{}': {}", endpoint.url, curl_easy_strerror(reply.code)));
   }
-  const auto answer = nlohmann::json::parse(reply.text, nullptr, false);
+  const auto answer = nlohmann::json::parse(reply.text, IsShallow<nlohmann::json>, false);
   const nlohmann::json::json_pointer place("/choices/0/message/content");
   if (reply.status != 200 || !answer.contains(place) || !answer.at(place).is_string()) {
     throw Error(ErrorCode::kFailed,

@@ -3,14 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 
 #include "app/help.h"
 #include "app/options.h"
 #include "app/settings_json.h"
 #include "base/check.h"
 #include "report/data_file.h"
+#include "text/utf8.h"
 
 namespace punt {
+namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kGroup = "Sampling";
@@ -49,7 +53,14 @@ class Adder {
   CLI::Option* Add(bool& value) const { return command_.add_flag(name_, value, Help()); }
 
   CLI::Option* Add(std::vector<std::string>& values) const {
-    return command_.add_option(name_, values, Help())->type_name("TEXT")->allow_extra_args(false);  // one for each name
+    const auto check = [name = name_](const std::string& text) {
+      if (InvalidUtf8(text) != std::string::npos) BadInput("{} is not valid UTF-8", name);
+      return std::string();
+    };
+    return command_.add_option(name_, values, Help())
+        ->type_name("TEXT")
+        ->allow_extra_args(false)  // one for each name
+        ->check(check);
   }
 
  private:
@@ -78,9 +89,29 @@ namespace {
 
 constexpr const char* kFileOption = "--sampling";
 
+/// A device may never end, and neither may a pipe.
+std::string ReadSmallFile(const std::string& file) {
+  constexpr std::size_t kMost = 1'000'000;
+  const auto refuse = [&] { BadInput("the file has more than {} bytes", kMost); };
+  std::error_code ignored;  // opening will report it
+  const fs::file_type type = fs::status(file, ignored).type();
+  if (type == fs::file_type::character || type == fs::file_type::block) BadInput("is a device, not a file");
+  if (type != fs::file_type::fifo) {
+    if (type == fs::file_type::regular && fs::file_size(file, ignored) > kMost) refuse();
+    return ReadDataFile(file, kMost);
+  }
+  std::ifstream in(file, std::ios::binary);
+  if (!in) BadInput("cannot be read");
+  std::string text(kMost + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  if (text.size() > kMost) refuse();
+  return text;
+}
+
 /// The values of a file become those of the options that were not given.
 void TakeFile(CLI::App& command, const std::string& file) {
-  const nlohmann::ordered_json object = ParseSettings(ReadDataFile(file), "it ends too early");
+  const nlohmann::ordered_json object = ParseSettings(ReadSmallFile(file), "it ends too early");
   std::vector<std::string_view> keys;
   for (const SamplingField& field : SamplingFields()) {
     keys.push_back(field.name());

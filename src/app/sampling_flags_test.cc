@@ -179,11 +179,11 @@ TEST(SamplingFile, WhatIsWrongIsNamedBehindTheFile) {
       {R"({"temperature": "1"})", "sampling_flags_test.json: temperature must be a number, got \"1\""},
       {R"({"top_p": 2})", "sampling_flags_test.json: --top-p must be between 0 and 1, got 2"},
       {R"({"stop": "a"})", "sampling_flags_test.json: stop must be a list of texts, got \"a\""},
-      {R"({"top_p": 1, "top_p": 1})", "sampling_flags_test.json: 'top_p' stands there twice"},
+      {R"({"top_p": 1, "top_p": 1})", "sampling_flags_test.json: 'top_p' is given twice"},
       {R"({"seed": 1})", "sampling_flags_test.json: punt some takes no --seed"},
       {"{\n\"top_p\": ,}", "sampling_flags_test.json: not JSON (or not UTF-8) at line 2, column 10"},
       {"{", "sampling_flags_test.json: not JSON: it ends too early"},
-      {"[]", "sampling_flags_test.json: no object"},
+      {"[]", "sampling_flags_test.json: not a JSON object"},
   };
   for (const auto& [text, message] : wrong) {
     const std::string told = error(text);

@@ -1,13 +1,12 @@
 #include "app/settings_json.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
 
 #include "app/glyphs.h"
 #include "base/check.h"
 #include "base/json_text.h"
+#include "base/parse_json.h"
 #include "base/suggest.h"
 
 namespace punt {
@@ -36,24 +35,15 @@ Json ParseSettings(std::string_view text, std::string_view cut) {
   std::set<std::string> seen;
   // Of two values of a key, only one could be what was meant.
   const auto note_keys = [&seen](int depth, Json::parse_event_t event, Json& parsed) {
+    RequireShallow(depth);
     if (depth != 1 || event != Json::parse_event_t::key) return true;
     const auto key = parsed.get<std::string>();
-    if (!seen.insert(key).second) BadInput("'{}' stands there twice", FitToWidth(key, kMostShown));
+    if (!seen.insert(key).second) BadInput("'{}' is given twice", FitToWidth(key, kMostShown));
     return true;
   };
-  try {
-    const Json object = Json::parse(text, note_keys);
-    if (!object.is_object()) BadInput("no object");
-    return object;
-  } catch (const Json::parse_error& error) {
-    if (error.byte > text.size()) BadInput("not JSON: {}", cut);
-    const std::string_view before = text.substr(0, error.byte);
-    const auto lines = std::count(before.begin(), before.end(), '\n');
-    const std::size_t column = error.byte - (lines == 0 ? 0 : before.rfind('\n') + 1);
-    BadInput("not JSON (or not UTF-8) at {}column {}", lines == 0 ? "" : fmt::format("line {}, ", lines + 1), column);
-  } catch (const Json::out_of_range&) {
-    BadInput("a number is too large");
-  }
+  Json object = ParseJson(text, cut, note_keys);
+  if (!object.is_object()) BadInput("not a JSON object");
+  return object;
 }
 
 void RequireKnownKeys(const Json& object, std::span<const std::string_view> keys) {

@@ -29,7 +29,7 @@ auto WithPlace(const std::string& where, Act act) {
   }
 }
 
-/// Throws Error: not JSON, no object, a key that stands there twice. `cut` ends the message about a text that breaks
+/// Throws Error: not a JSON object, a key that is given twice. `cut` ends the message about a text that breaks
 /// off.
 nlohmann::ordered_json ParseSettings(std::string_view text, std::string_view cut);
 

@@ -115,8 +115,8 @@ std::string OtherFiguresMarkdown(const BenchReport& report) {
 std::string BenchMarkdown(const BenchReport& report) {
   const TaskRow& task = *report.task;
   const std::size_t items = report.rows.empty() ? 0 : report.rows.front().summary.items;
-  std::string text = fmt::format("`{}`, {}: means of {} items, {}. Intervals of 95 %, items as units.\n\n",
-                                 report.task->name, report.model, items, report.sampling);
+  std::string text = fmt::format("`{}`, {}: means of {} item{}, {}. Intervals of 95 %, items as units.\n\n",
+                                 report.task->name, report.model, items, items == 1 ? "" : "s", report.sampling);
   text += TableHead({"planner", "score", "T", "NFE", "base", "test", "calls", "steps", "row passes", "seconds",
                      "tokens per forward", QualityTitle(task)});
   for (const BenchRow& row : report.rows) {

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/json_text.h"
+#include "base/parse_json.h"
 
 namespace punt {
 
@@ -35,7 +36,7 @@ std::string RecordLine(const EvalRecord& record) {
 
 EvalRecord ParseRecord(std::string_view line) {
   try {
-    const Json json = Json::parse(line);
+    const Json json = ParseJson(line, "the line is cut short");
     EvalRecord record{.id = json.at("id"),
                       .prompt = json.at("prompt"),
                       .reference = json.at("reference"),
@@ -51,7 +52,7 @@ EvalRecord ParseRecord(std::string_view line) {
     for (const auto& [name, value] : json.at("verdict").items()) record.verdict[name] = value.get<double>();
     return record;
   } catch (const Json::exception& error) {
-    BadInput("no record of an evaluation: {}", error.what());
+    BadInput("no record of an evaluation: {}", ReasonOf(error));
   }
 }
 

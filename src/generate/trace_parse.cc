@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/json_text.h"
+#include "base/parse_json.h"
 #include "punt/trace.h"
 
 namespace punt {
@@ -258,15 +259,7 @@ constexpr EventRow kEvents[] = {{"run", GetRun},     {"pieces", GetPieces}, {"st
 
 Json ParseLine(std::string_view line) {
   if (line.find_first_not_of(" \t\r") == std::string_view::npos) BadInput("the line is empty");
-  try {
-    return Json::parse(line);
-  } catch (const Json::parse_error& error) {
-    // The parser's own text quotes raw bytes of the line; a message should not.
-    if (error.byte > line.size()) BadInput("not JSON: the line is cut short");
-    BadInput("not JSON (or not UTF-8) at column {}", error.byte);
-  } catch (const Json::out_of_range&) {
-    BadInput("a number is too large");
-  }
+  return ParseJson<Json>(line, "the line is cut short");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/json_text.h"
+#include "base/parse_json.h"
 #include "report/data_file.h"
 
 namespace punt {
@@ -28,7 +29,7 @@ std::vector<JsonRecord> RecordsOf(Json array) {
 
 std::vector<JsonRecord> ParseJsonRecords(std::string_view text, std::string_view list) {
   // A file of lines stops this parse at its second line.
-  Json whole = Json::parse(text, nullptr, false);
+  Json whole = Json::parse(text, IsShallow<Json>, false);
   if (whole.is_array()) return RecordsOf(std::move(whole));
   if (whole.is_object() && !list.empty() && whole.contains(list) && whole[std::string(list)].is_array() &&
       !whole[std::string(list)].empty() && whole[std::string(list)][0].is_object()) {
@@ -39,7 +40,7 @@ std::vector<JsonRecord> ParseJsonRecords(std::string_view text, std::string_view
   for (std::string_view line : SplitLines(text)) {
     ++number;
     if (line.find_first_not_of(" \t") == std::string_view::npos) continue;
-    AddRecord(Json::parse(line, nullptr, false), fmt::format("line {}", number), records);
+    AddRecord(Json::parse(line, IsShallow<Json>, false), fmt::format("line {}", number), records);
   }
   return records;
 }

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/json_text.h"
+#include "base/parse_json.h"
 
 namespace punt {
 
@@ -18,14 +19,14 @@ std::string MeasurementLine(const std::string& key, const Measurement& values) {
 
 std::pair<std::string, Measurement> ParseMeasurement(std::string_view line) {
   try {
-    const Json json = Json::parse(line);
+    const Json json = ParseJson(line, "the line is cut short");
     Measurement values;
     for (const auto& [name, value] : json.at("values").items()) {
       values[name] = value.is_null() ? INFINITY : value.get<double>();
     }
     return {json.at("key").get<std::string>(), values};
   } catch (const Json::exception& error) {
-    BadInput("not a measurement: {}", error.what());
+    BadInput("not a measurement: {}", ReasonOf(error));
   }
 }
 

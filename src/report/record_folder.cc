@@ -11,6 +11,7 @@
 #include "base/atomic_file.h"
 #include "base/check.h"
 #include "base/json_text.h"
+#include "base/parse_json.h"
 #include "base/setting_error.h"
 #include "report/data_file.h"
 
@@ -28,7 +29,7 @@ std::string ConfigurationText(const Configuration& configuration) {
 
 /// `path` is for errors.
 Configuration ParseConfiguration(std::string_view text, const fs::path& path) {
-  const Json object = Json::parse(text, nullptr, false);
+  const Json object = Json::parse(text, IsShallow<Json>, false);
   if (!object.is_object()) BadInput("'{}' is not a configuration", path.string());
   Configuration configuration;
   for (const auto& [name, value] : object.items()) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/parse_json.h"
 #include "serve/api_error.h"
 
 namespace punt {
@@ -11,14 +12,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kMostDepth = 64;
-
 }  // namespace
 
 Json ParseBody(std::string_view text) {
   const auto check_depth = [](int depth, Json::parse_event_t, const Json&) {
-    if (depth > kMostDepth) {
-      throw ApiError(400, "invalid_json", fmt::format("the body nests deeper than {}", kMostDepth));
+    if (depth > kMostJsonDepth) {
+      throw ApiError(400, "invalid_json", fmt::format("the body nests deeper than {}", kMostJsonDepth));
     }
     return true;
   };

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "base/check.h"
+#include "base/parse_json.h"
 
 namespace punt {
 namespace {
@@ -22,7 +23,7 @@ std::string ReadWholeFile(const std::filesystem::path& file) {
 }
 
 HfJson HfJson::Parse(std::string_view bytes, std::string origin) {
-  Json value = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
+  Json value = Json::parse(bytes.begin(), bytes.end(), IsShallow<Json>, false);
   if (value.is_discarded()) BadInput("{}: not valid JSON", origin);
   if (!value.is_object()) BadInput("{}: must be a JSON object", origin);
   return HfJson(std::move(value), std::move(origin), "");

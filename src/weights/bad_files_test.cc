@@ -42,6 +42,7 @@ TEST(BadSafetensors, EveryFieldIsChecked) {
   ExpectBadHeader("", "does not begin");
   ExpectBadHeader("[]", "does not begin");
   ExpectBadHeader("{\"a\":", "not JSON");
+  ExpectBadHeader("{\"a\":" + std::string(1000, '['), "the header nests deeper than 64 levels");
   ExpectBadHeader(R"({"a":1})", "'a' is not an object");
   ExpectBadHeader(R"({"a":{"shape":[2],"data_offsets":[0,8]}})", "dtype");
   ExpectBadHeader(R"({"a":{"dtype":"F33","shape":[2],"data_offsets":[0,8]}})", "dtype 'F33'");

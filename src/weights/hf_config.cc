@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/json_text.h"
+#include "base/parse_json.h"
 
 namespace punt {
 namespace {
@@ -22,9 +23,9 @@ std::string Show(const Json& value) {
 
 HfConfig::HfConfig(std::string_view text, std::string origin) : origin_(std::move(origin)) {
   try {
-    json_ = Json::parse(text);
-  } catch (const Json::exception& error) {
-    BadInput("{}: not JSON: {}", origin_, error.what());
+    json_ = ParseJson<Json>(text);
+  } catch (const Error& error) {
+    BadInput("{}: {}", origin_, error.what());
   }
   if (!json_.is_object()) BadInput("{}: not a JSON object", origin_);
 }

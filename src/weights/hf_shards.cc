@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "base/parse_json.h"
 #include "weights/hf_folder.h"
 #include "weights/pytorch.h"
 #include "weights/safetensors.h"
@@ -41,9 +42,9 @@ std::vector<StoredTensor> ParseTensors(const MappedFile& file) {
 std::map<std::string, std::string> ReadIndex(const fs::path& path) {
   Json index;
   try {
-    index = Json::parse(ReadText(path));
-  } catch (const Json::exception& error) {
-    BadInput("{}: not JSON: {}", path.string(), error.what());
+    index = ParseJson<Json>(ReadText(path));
+  } catch (const Error& error) {
+    BadInput("{}: {}", path.string(), error.what());
   }
   const bool has_map = index.is_object() && index.contains("weight_map") && index["weight_map"].is_object();
   if (!has_map) BadInput("{}: weight_map is missing or no object", path.string());

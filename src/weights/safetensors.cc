@@ -13,6 +13,7 @@
 #include "base/atomic_file.h"
 #include "base/check.h"
 #include "base/json_text.h"
+#include "base/parse_json.h"
 
 namespace punt {
 namespace {
@@ -29,6 +30,7 @@ constexpr std::string_view kMetadata = "__metadata__";
 Json ParseHeader(std::span<const std::byte> text, std::string_view origin) {
   std::set<std::string> names;
   const auto check_names = [&](int depth, Json::parse_event_t event, Json& value) {
+    if (depth > kMostJsonDepth) BadInput("{}: the header nests deeper than {} levels", origin, kMostJsonDepth);
     if (depth == 1 && event == Json::parse_event_t::key && !names.insert(value.get<std::string>()).second) {
       BadInput("{}: tensor '{}' occurs twice in the header", origin, value.get<std::string>());
     }
@@ -39,7 +41,7 @@ Json ParseHeader(std::span<const std::byte> text, std::string_view origin) {
   try {
     return Json::parse(begin, begin + text.size(), check_names);
   } catch (const Json::exception& error) {
-    BadInput("{}: the header is not JSON: {}", origin, error.what());
+    BadInput("{}: the header is not JSON: {}", origin, ReasonOf(error));
   }
 }
 

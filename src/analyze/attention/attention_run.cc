@@ -7,6 +7,7 @@
 #include "analyze/attention/attention_study.h"
 #include "base/check.h"
 #include "base/json_text.h"
+#include "base/parse_json.h"
 
 namespace punt {
 namespace {
@@ -52,13 +53,13 @@ std::string AttentionRunLine(const AttentionRun& run) {
 
 AttentionRun ParseAttentionRun(std::string_view line) {
   try {
-    const Json json = Json::parse(line);
+    const Json json = ParseJson(line, "the line is cut short");
     AttentionRun run{
         .id = json.at("id"), .planner = json.at("planner"), .sample = json.at("sample"), .nfe = json.at("nfe")};
     for (const Json& token : json.at("tokens")) run.tokens.push_back(TokenOf(token));
     return run;
   } catch (const Json::exception& error) {
-    BadInput("no record of a run: {}", error.what());
+    BadInput("no record of a run: {}", ReasonOf(error));
   }
 }
 

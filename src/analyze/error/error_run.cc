@@ -7,6 +7,7 @@
 #include "analyze/error/error_study.h"
 #include "base/check.h"
 #include "base/json_text.h"
+#include "base/parse_json.h"
 
 namespace punt {
 namespace {
@@ -51,7 +52,7 @@ std::string ErrorRunLine(const ErrorRun& run) {
 
 ErrorRun ParseErrorRun(std::string_view line) {
   try {
-    const Json json = Json::parse(line);
+    const Json json = ParseJson(line, "the line is cut short");
     ErrorRun run{.id = json.at("id"),
                  .family = json.at("family"),
                  .planner = json.at("planner"),
@@ -74,7 +75,7 @@ ErrorRun ParseErrorRun(std::string_view line) {
     }
     return run;
   } catch (const Json::exception& error) {
-    BadInput("no record of a run: {}", error.what());
+    BadInput("no record of a run: {}", ReasonOf(error));
   }
 }
 

@@ -4,6 +4,7 @@
 #include "analyze/influence/influence_study.h"
 #include "base/check.h"
 #include "base/json_text.h"
+#include "base/parse_json.h"
 
 namespace punt {
 namespace {
@@ -25,7 +26,7 @@ std::string InfluenceRunLine(const InfluenceRun& run) {
 
 InfluenceRun ParseInfluenceRun(std::string_view line) {
   try {
-    const Json json = Json::parse(line);
+    const Json json = ParseJson(line, "the line is cut short");
     InfluenceRun run{.id = json.at("id"),
                      .planner = json.at("planner"),
                      .sample = json.at("sample"),
@@ -41,7 +42,7 @@ InfluenceRun ParseInfluenceRun(std::string_view line) {
     }
     return run;
   } catch (const Json::exception& error) {
-    BadInput("no record of a run: {}", error.what());
+    BadInput("no record of a run: {}", ReasonOf(error));
   }
 }
 

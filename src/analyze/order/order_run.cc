@@ -7,6 +7,7 @@
 #include "analyze/order/order_study.h"
 #include "base/check.h"
 #include "base/json_text.h"
+#include "base/parse_json.h"
 
 namespace punt {
 namespace {
@@ -118,7 +119,7 @@ std::string OrderRunLine(const OrderRun& run) {
 
 OrderRun ParseOrderRun(std::string_view line) {
   try {
-    const Json json = Json::parse(line);
+    const Json json = ParseJson(line, "the line is cut short");
     OrderRun run{.id = json.at("id"),
                  .planner = json.at("planner"),
                  .kind = json.at("kind"),
@@ -141,7 +142,7 @@ OrderRun ParseOrderRun(std::string_view line) {
     }
     return run;
   } catch (const Json::exception& error) {
-    BadInput("no record of a run: {}", error.what());
+    BadInput("no record of a run: {}", ReasonOf(error));
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/json_text.h"
+#include "base/parse_json.h"
 #include "report/data_file.h"
 #include "tasks/ifeval/ifeval.h"
 #include "tasks/ifeval/unicode_text.h"
@@ -69,7 +70,7 @@ IfevalInstruction ParseInstruction(const std::string& id, const Json& arguments)
 }
 
 IfevalPrompt ParsePrompt(std::string_view line) {
-  const Json record = Json::parse(line);
+  const Json record = ParseJson<Json>(line);
   IfevalPrompt prompt;
   prompt.key = record.at("key").get<std::int64_t>();
   prompt.text = record.at("prompt").get<std::string>();

@@ -79,7 +79,7 @@ void Tell(const DemoFlags& flags, const EvalSetup& setup) {
                                          MakeEvalRecipe(flags.eval, model, kLivePlanner, ""), company);
   if (result.stop == StopReason::kCancelled) return;  // half a story is mostly masks
   if (IsUnfinished(Name(result.stop))) {
-    fmt::print("The story is unfinished: --max-nfe or --max-steps ended it.\n");
+    fmt::print("The story is unfinished: a limit on passes or steps ended it.\n");
     return;
   }
   if (is_drawn) return;

@@ -60,7 +60,7 @@ std::string StoriesVerdict(const TaskRow& task, std::span<const BenchRow> rows) 
     costs.push_back({row.entry.planner, row.summary.nfe.value, (task.less_is_better ? 1 : -1) * quality->value});
   }
   if (costs.empty())
-    return unfinished.empty() ? "" : "No planner finished its texts: --max-nfe or --max-steps ended them.";
+    return unfinished.empty() ? "" : "No planner finished its texts: a limit on passes or steps ended them.";
   const auto best = std::min_element(costs.begin(), costs.end(),
                                      [](const Outcome& a, const Outcome& b) { return a.badness < b.badness; });
   std::vector<std::string> unbeaten;
@@ -73,7 +73,7 @@ std::string StoriesVerdict(const TaskRow& task, std::span<const BenchRow> rows) 
                                  fmt::join(unbeaten, ", "));
   if (!unfinished.empty()) {
     text +=
-        fmt::format("\nNot judged, as --max-nfe or --max-steps ended their texts: {}.", fmt::join(unfinished, ", "));
+        fmt::format("\nNot judged, as a limit on passes or steps ended their texts: {}.", fmt::join(unfinished, ", "));
   }
   if (rows.front().summary.items < kLeastItems) {
     text += fmt::format("\nOf {}: a glimpse, not a measurement. punt demo --samples 6 adds intervals.",

@@ -50,10 +50,10 @@ TEST(DemoVerdict, ABeatenPlannerIsNotAmongTheUnbeaten) {
   EXPECT_EQ(StoriesVerdict(task, rows),
             "The best text is that of threshold:tau=0.9. Not beaten on both passes and text: threshold:tau=0.9, "
             "entropy-bound:gamma=1, punt:epsilon=0.16.\n"
-            "Not judged, as --max-nfe or --max-steps ended their texts: top-k:k=1.\n"
+            "Not judged, as a limit on passes or steps ended their texts: top-k:k=1.\n"
             "Of one story: a glimpse, not a measurement. punt demo --samples 6 adds intervals.");
   EXPECT_EQ(StoriesVerdict(task, std::span(rows).first(1)),
-            "No planner finished its texts: --max-nfe or --max-steps ended them.");
+            "No planner finished its texts: a limit on passes or steps ended them.");
   rows[0].summary.unfinished = 0;
   for (BenchRow& row : rows) row.summary.items = 6;
   EXPECT_EQ(StoriesVerdict(task, rows).find("glimpse"), std::string::npos);

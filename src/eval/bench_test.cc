@@ -178,8 +178,8 @@ TEST(Bench, UnfinishedTextsAreTold) {
   report.rows[1].summary.unfinished = 2;
   const std::string markdown = BenchMarkdown(report);
   for (const char* note :
-       {"Note: top-k:k=1 at temperature 1: 1 of 10 texts is unfinished: --max-nfe or --max-steps ended it\n",
-        "Note: punt:epsilon=0.1 at temperature 1: 2 of 10 texts are unfinished: --max-nfe or --max-steps ended "
+       {"Note: top-k:k=1 at temperature 1: 1 of 10 texts is unfinished: a limit on passes or steps ended it\n",
+        "Note: punt:epsilon=0.1 at temperature 1: 2 of 10 texts are unfinished: a limit on passes or steps ended "
         "them\n"}) {
     EXPECT_NE(markdown.find(note), std::string::npos) << markdown;
   }

@@ -122,7 +122,7 @@ bool IsUnfinished(std::string_view stop) {
 
 std::string UnfinishedNote(std::size_t unfinished, std::size_t all) {
   if (unfinished == 0) return "";
-  return fmt::format("{} of {} texts {} unfinished: --max-nfe or --max-steps ended {}", unfinished, all,
+  return fmt::format("{} of {} texts {} unfinished: a limit on passes or steps ended {}", unfinished, all,
                      unfinished == 1 ? "is" : "are", unfinished == 1 ? "it" : "them");
 }
 

@@ -70,7 +70,7 @@ struct EvalSummary {
 /// Whether a run that stopped for this reason (a StopReason's name) was ended by a limit, with positions still open.
 bool IsUnfinished(std::string_view stop);
 
-/// "2 of 3 texts are unfinished: --max-nfe or --max-steps ended them"; empty if there are none.
+/// "2 of 3 texts are unfinished: a limit on passes or steps ended them"; empty if there are none.
 std::string UnfinishedNote(std::size_t unfinished, std::size_t all);
 
 /// `records` is not empty.

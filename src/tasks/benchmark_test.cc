@@ -116,7 +116,7 @@ TEST_F(BenchmarkTest, CountsTheItemsThatALimitEnded) {
   recipe.max_steps = 1;
   EXPECT_EQ(summary().unfinished, 3u);
   EXPECT_EQ(summary().notes.size(), usual_notes + 1);
-  EXPECT_EQ(summary().notes.back(), "3 of 3 texts are unfinished: --max-nfe or --max-steps ended them");
+  EXPECT_EQ(summary().notes.back(), "3 of 3 texts are unfinished: a limit on passes or steps ended them");
   recipe.max_steps = 0;
   recipe.max_nfe = 1;
   EXPECT_EQ(summary().unfinished, 3u);

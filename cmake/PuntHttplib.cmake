@@ -1,15 +1,6 @@
 # cpp-httplib, the HTTP of punt serve: the copy that llama.cpp's source carries (scripts/install-llama --httplib). It is
 # compiled with the program, so that sanitizers see into it. PUNT_HTTPLIB_DIR names a folder with one's own.
-set(PUNT_HTTPLIB_DIR "" CACHE PATH "Folder of httplib.h and httplib.cpp (default: fetched into a per-user cache)")
-if(PUNT_HTTPLIB_DIR)
-  set(folder ${PUNT_HTTPLIB_DIR})
-else()
-  execute_process(COMMAND ${PROJECT_SOURCE_DIR}/scripts/install-llama --httplib
-                  OUTPUT_VARIABLE folder OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE result)
-  if(NOT result EQUAL 0)
-    message(FATAL_ERROR "cpp-httplib is missing and could not be fetched; see the lines above")
-  endif()
-endif()
+punt_llama_source(folder PUNT_HTTPLIB_DIR --httplib "httplib.h and httplib.cpp" "cpp-httplib")
 add_library(punt_httplib STATIC ${folder}/httplib.cpp)
 target_include_directories(punt_httplib SYSTEM PUBLIC ${folder})
 target_compile_definitions(punt_httplib PUBLIC CPPHTTPLIB_ZLIB_SUPPORT)

@@ -1,16 +1,7 @@
 # The Jinja engine of llama.cpp's source (scripts/install-llama --jinja), which chat templates run on. It is compiled
 # into the layer `text`, so that the library stands alone and sanitizers see into it. PUNT_JINJA_DIR names a folder with
 # one's own.
-set(PUNT_JINJA_DIR "" CACHE PATH "Folder of jinja/ and unicode.h (default: fetched into a per-user cache)")
-if(PUNT_JINJA_DIR)
-  set(folder ${PUNT_JINJA_DIR})
-else()
-  execute_process(COMMAND ${PROJECT_SOURCE_DIR}/scripts/install-llama --jinja
-                  OUTPUT_VARIABLE folder OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE result)
-  if(NOT result EQUAL 0)
-    message(FATAL_ERROR "The Jinja engine is missing and could not be fetched; see the lines above")
-  endif()
-endif()
+punt_llama_source(folder PUNT_JINJA_DIR --jinja "jinja/ and unicode.h" "The Jinja engine")
 set(PUNT_JINJA_SEEN ${folder} CACHE INTERNAL "where the Jinja engine was found")
 set(sources ${folder}/jinja/lexer.cpp ${folder}/jinja/parser.cpp ${folder}/jinja/runtime.cpp ${folder}/jinja/string.cpp
     ${folder}/jinja/value.cpp ${folder}/unicode.cpp)

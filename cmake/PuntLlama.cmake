@@ -32,3 +32,18 @@ if(NOT PUNT_LLAMA_PREFIX STREQUAL "${PUNT_LLAMA_SEEN}")
 endif()
 find_package(ggml REQUIRED PATHS ${PUNT_LLAMA_PREFIX} NO_DEFAULT_PATH)
 find_package(llama REQUIRED PATHS ${PUNT_LLAMA_PREFIX} NO_DEFAULT_PATH)
+
+# `folder`: a part of llama.cpp's source that is compiled with punt. The cache variable `override` names one's own; without
+# it scripts/install-llama `flag` unpacks it into the per-user cache.
+function(punt_llama_source folder override flag contents what)
+  set(${override} "" CACHE PATH "Folder of ${contents} (default: fetched into a per-user cache)")
+  set(found ${${override}})
+  if(NOT found)
+    execute_process(COMMAND ${PROJECT_SOURCE_DIR}/scripts/install-llama ${flag}
+                    OUTPUT_VARIABLE found OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE result)
+    if(NOT result EQUAL 0)
+      message(FATAL_ERROR "${what} is missing and could not be fetched; see the lines above")
+    endif()
+  endif()
+  set(${folder} ${found} PARENT_SCOPE)
+endfunction()

@@ -4,14 +4,15 @@
 
 #include <string>
 
+#include "eval/bench_testing.h"
 #include "eval/report_style.h"
 #include "report/svg_plot.h"
 
 namespace punt {
 namespace {
 
-constexpr TaskRow kBoards = {.name = "boards", .quality = kAccuracy};
-constexpr TaskRow kTexts = {.name = "texts", .quality = "judge_perplexity", .less_is_better = true};
+using testing::kBoards;
+using testing::kTexts;
 
 constexpr const char* kHostile = "</title></style><script>alert(1)</script>";
 

@@ -4,22 +4,15 @@
 
 #include <cmath>
 
+#include "eval/bench_testing.h"
 #include "punt/error.h"
 
 namespace punt {
 namespace {
 
-constexpr TaskRow kBoards = {.name = "boards", .quality = kAccuracy};
-constexpr TaskRow kTexts = {.name = "texts", .quality = "judge_perplexity", .less_is_better = true};
-
-BenchRow Row(const std::string& family, const std::string& planner, double nfe, double accuracy) {
-  BenchRow row{.entry = {family, planner}};
-  row.summary.items = 10;
-  row.summary.nfe = {nfe, Interval{nfe - 1, nfe + 1}};
-  row.summary.work = WorkSummary{.calls = 3, .row_passes = 90, .tokens = 36, .tokens_per_forward = {36 / nfe, {}}};
-  row.summary.accuracy = Estimate{accuracy, Interval{accuracy - 0.1, accuracy + 0.05}};
-  return row;
-}
+using testing::kBoards;
+using testing::kTexts;
+using testing::Row;
 
 BenchReport Report() {
   return {.task = &kBoards,

@@ -6,24 +6,21 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "eval/bench_testing.h"
 #include "punt/error.h"
 #include "punt/planner.h"
 
 namespace punt {
 namespace {
 
-constexpr TaskRow kBoards = {.name = "boards", .quality = kAccuracy};
-constexpr TaskRow kTexts = {.name = "texts", .quality = "judge_perplexity", .less_is_better = true};
+using testing::kBoards;
+using testing::kTexts;
 
 BenchRow Row(const std::string& family, const std::string& planner, double nfe, double accuracy) {
-  BenchRow row{.entry = {family, planner}};
-  row.summary.items = 10;
-  row.summary.nfe = {nfe, Interval{nfe - 1, nfe + 1}};
+  BenchRow row = testing::Row(family, planner, nfe, accuracy);
   row.summary.base_passes = nfe / 3;
   row.summary.test_passes = 2 * nfe / 3;
   row.summary.steps = {nfe / 2, Interval{0, nfe}};
-  row.summary.work = WorkSummary{.calls = 3, .row_passes = 90, .tokens = 36, .tokens_per_forward = {36 / nfe, {}}};
-  row.summary.accuracy = Estimate{accuracy, Interval{accuracy - 0.1, accuracy + 0.05}};
   return row;
 }
 

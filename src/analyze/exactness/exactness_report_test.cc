@@ -32,6 +32,14 @@ TEST(ExactnessTable, TooTypicalIsJudgedAgainstExactSamplers) {
   EXPECT_FALSE(IsTooTypical(rows[3], rows));
 }
 
+TEST(ExactnessTable, WhatContainsPuntIsNoRivalOfIt) {
+  EXPECT_FALSE(HasPuntInside(Row("punt parallel", "punt:form=parallel", 9, 0, 1)));
+  EXPECT_FALSE(HasPuntInside(Row("dapd", "dapd", 9, 0, 1)));
+  EXPECT_TRUE(HasPuntInside(Row("hybrid", "hybrid:first=(top-k:k=1),then=(punt)", 9, 0, 1)));
+  EXPECT_TRUE(HasPuntInside(Row("scout", "scout:epsilon=0.01", 9, 0, 1)));
+  EXPECT_TRUE(HasPuntInside(Row("distilled", "distilled:epsilon=0.01", 9, 0, 1)));
+}
+
 TEST(ExactnessJobs, EveryPlannerOfTheRegistryIsMeasured) {
   for (const bool quick : {false, true}) {
     std::set<std::string> law, run;

@@ -45,7 +45,10 @@ std::vector<ExactnessRow> RowsOf(std::span<const ExactnessJob> jobs, const Exact
 
 bool IsPunt(const ExactnessRow& row) { return row.family.rfind("punt", 0) == 0; }
 
-bool HasPuntInside(const ExactnessRow& row) { return !IsPunt(row) && row.planner.find("punt") != std::string::npos; }
+bool HasPuntInside(const ExactnessRow& row) {
+  const bool searches = row.family == "scout" || row.family == "distilled";
+  return !IsPunt(row) && (searches || row.planner.find("punt") != std::string::npos);
+}
 
 bool IsExactSampler(const ExactnessRow& row) {
   return row.planner == "left-to-right" || row.planner == "random:k=1" ||

@@ -135,7 +135,9 @@ token is a fixed function of its parent's), with dependencies in position order 
 NFE (all forward passes), dependent calls (batches, each of which waits for the one before), steps, and the total
 parallel-sampling error, the sum over committed tokens of KL(p(. | x, y before it in the step) ‖ p(. | x)), in nats per
 sequence, exact. KL(q‖p) is the same sum in the other direction. Means over {} models, one sample each. Sampling
-one token at a time has error 0 and NFE = L. The score is margin unless stated.
+one token at a time has error 0 and NFE = L. The score is margin unless stated. Comparisons of PUNT with the best other
+planner leave out those that contain it: combinations; `scout`, whose searches are PUNT's; and `distilled`, which has exact
+influence here for nothing, where a network has a trained head.
 
 ![Error against NFE](exactness.svg)
 
@@ -226,7 +228,7 @@ std::string ExactnessTables(const ExactnessOptions& options, const ExactnessResu
       command);
   for (std::size_t i = 0; i < settings.size(); ++i) {
     out += fmt::format(
-        "\n## {}\n\nLowest mean error in nats within a budget (without combinations that contain PUNT, without †). "
+        "\n## {}\n\nLowest mean error in nats within a budget (without other planners that contain PUNT, without †). "
         "Surprise of exact samples: {:.3f}.{}\n\n{}\n<details><summary>All "
         "configurations</summary>\n\n{}\n</details>\n",
         settings[i].name, ExactSurprise(tables[i]), BestTooTypical(tables[i], settings[i].length),

@@ -82,7 +82,7 @@ def common(parser, steps, batch, rate, **shape):
         parser.add_argument("--batch", type=int, default=batch, help="canvases per step")
     for name, value in shape.items():
         parser.add_argument(f"--{name}", type=int, default=value)
-    parser.add_argument("--start", type=pathlib.Path, help="GGUF file of the same model to go on from, with a new schedule")
+    parser.add_argument("--start", type=pathlib.Path, help="GGUF file of the same model to go on from, with a new schedule; with more --layers than it has, grown")
     parser.add_argument("--rate", type=float, default=rate, help="peak learning rate")
     parser.add_argument("--validate-every", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)

@@ -92,7 +92,8 @@ def write_gguf(network, vocabulary: Vocabulary, path: pathlib.Path, kind: str, n
 
 
 def read_weights(network, path: pathlib.Path):
-    """Puts the weights of a file that `write_gguf` wrote into a network of the same shape."""
+    """Puts the weights of a file that `write_gguf` wrote into a network of the same shape. The network may have more layers:
+    those behind the file's add nothing at first, so that it computes what the file's does."""
     try:
         reader = gguf.GGUFReader(path)
     except (ValueError, IndexError) as error:
@@ -102,8 +103,13 @@ def read_weights(network, path: pathlib.Path):
     if heads is not None and int(heads.contents()) != network.shape.heads:
         raise ValueError(f"{path}: has {int(heads.contents())} heads, the model {network.shape.heads}")
     tensors = {tensor.name: tensor for tensor in reader.tensors}
+    stored_layers = reader.fields.get(f"{network.architecture}.block_count")
+    layers = network.shape.layers if stored_layers is None else int(stored_layers.contents())
     state = {}
     for name, weight in network.state_dict().items():
+        if name.startswith("blk.") and int(name.split(".")[1]) >= layers:
+            state[name] = torch.zeros_like(weight) if "attn_output." in name or "ffn_down." in name else weight
+            continue
         stored = tensors.pop("output.bias" if name == "output_bias" else name, None)
         if stored is None:
             raise ValueError(f"{path}: has no tensor {name}")

@@ -126,11 +126,25 @@ class RunTest(unittest.TestCase):
                 for one, other in zip(written.parameters(), read.parameters()):
                     self.assertLessEqual((one - other).abs().max().item(), tolerance)
         with self.assertRaisesRegex(ValueError, "has no tensor"):
-            export.read_weights(Llada(Shape(**shape | {"layers": 3})), path)
+            export.read_weights(Llada(Shape(**shape)), path)
+        with self.assertRaisesRegex(ValueError, "the model has no tensor"):
+            export.read_weights(Esm2(Shape(**shape | {"layers": 1})), path)
         with self.assertRaisesRegex(ValueError, "shape"):
             export.read_weights(Esm2(Shape(**shape | {"ffn": 64})), path)
         with self.assertRaisesRegex(ValueError, "has 4 heads, the model 8"):
             export.read_weights(Esm2(Shape(**shape | {"heads": 8})), path)
+
+    def test_grown_by_layers_it_computes_the_same(self):
+        shape = {"vocab": 33, "context": 40, "width": 64, "layers": 2, "heads": 4, "ffn": 96}
+        vocabulary = export.Vocabulary("gpt2", [str(i) for i in range(33)], [export.NORMAL] * 33, {"mask": 32}, merges=["0 1"])
+        tokens = torch.randint(33, (1, 30), generator=torch.Generator().manual_seed(0))
+        small, large = Llada(Shape(**shape)), Llada(Shape(**shape | {"layers": 4}))
+        export.write_gguf(small, vocabulary, self.folder / "tiny.gguf", "f32", "tiny", "a test", "mit")
+        export.read_weights(large, self.folder / "tiny.gguf")
+        with torch.no_grad():
+            self.assertTrue(torch.equal(small.hidden(tokens), large.hidden(tokens)))
+        large.hidden(tokens).pow(2).sum().backward()
+        self.assertGreater(large.blk[3].attn_output.weight.grad.abs().max().item(), 0, "what was added learns")
 
 
 if __name__ == "__main__":

@@ -69,7 +69,7 @@ std::string StoriesVerdict(const TaskRow& task, std::span<const BenchRow> rows) 
       unbeaten.push_back(cost.planner);
     }
   }
-  std::string text = fmt::format("The best text is that of {}. Not beaten on both passes and text: {}.", best->planner,
+  std::string text = fmt::format("The least surprising text is that of {}. Not beaten on both passes and text: {}.", best->planner,
                                  fmt::join(unbeaten, ", "));
   if (!unfinished.empty()) {
     text +=

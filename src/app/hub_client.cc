@@ -323,7 +323,8 @@ void HubClient::Refuse(const HubName& name, const std::string& what, const HubRe
         name.repo, what, said, endpoint_.url, name.repo);
   }
   if (reply.status == 404) {
-    BadInput("{}: the hub has no such model{}, at revision '{}'{}", name.repo, what, name.revision, said);
+    BadInput("{}: the hub has no {}{}, at revision '{}'{}", name.repo, what.empty() ? "such model" : "file", what,
+             name.revision, said);
   }
   throw Error(ErrorCode::kFailed, fmt::format("{}: {} answers with status {}{}{}", name.repo, endpoint_.url,
                                               reply.status, said, said.empty() ? ": " + Beginning(reply.body) : ""));

@@ -58,7 +58,8 @@ class PullStatus {
     const double share = static_cast<double>(done_) / static_cast<double>(std::max<std::int64_t>(total_, 1));
     if (!is_live_) {
       const int tenth = static_cast<int>(10 * share);
-      if (tenth > shown_) fmt::print(stderr, "punt: pulling {}: {} % of {}\n", name_, 10 * tenth, Size(total_));
+      if (tenth > shown_ && total_ >= kWorthALine)
+        fmt::print(stderr, "punt: pulling {}: {} % of {}\n", name_, 10 * tenth, Size(total_));
       shown_ = std::max(shown_, tenth);
       return;
     }
@@ -77,6 +78,7 @@ class PullStatus {
 
  private:
   static constexpr int kBar = 20;
+  static constexpr std::int64_t kWorthALine = 10'000'000;  // bytes
   std::string name_;
   std::int64_t total_;
   std::int64_t done_ = 0;

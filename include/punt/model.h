@@ -34,6 +34,9 @@ struct ModelOptions {
   // Changes what planners that ask for influence do: the file of the head that predicts it (model/influence_head.h).
   // Empty: NAME.influence.gguf beside NAME.gguf, if it is there.
   std::string influence = {};
+  // Changes results: adapters (LoRA) that are merged into the weights, each "PATH" or "PATH:SCALE": a GGUF file of
+  // llama.cpp's kind, or a folder of PEFT's. A toy refuses them. See docs/models.md.
+  std::vector<std::string> lora = {};
   // Changes speed. On a GPU, and without the faster layout, ggml's kernels compute, which round as "ggml" does.
   std::string device = "auto";  // see `punt list devices`
   int gpu_layers = -1;          // layers on a GPU device, counted from the last; -1: all

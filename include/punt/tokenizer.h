@@ -1,6 +1,7 @@
 // Between text and tokens.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,13 @@ namespace punt {
 struct ChatMessage {
   std::string role;  // system, user, assistant
   std::string content;
+};
+
+/// What a chat template is told beside the messages.
+struct ChatOptions {
+  // Whether the model is to think before it answers: the template's variable enable_thinking. Unset: as the template
+  // itself has it. Templates that have no such variable are not changed by it.
+  std::optional<bool> thinking = std::nullopt;
 };
 
 /// What is known about a text beyond its characters.
@@ -55,6 +63,10 @@ class Tokenizer {
   /// A conversation in the model's own template, ready for the assistant's answer, Prefix() included. Special tokens
   /// come only from the template; those written out in messages are text. Throws Error when there is no template.
   virtual std::vector<Token> EncodeChat(std::span<const ChatMessage> messages) const;
+  /// The same for a template that takes options; those that take none ignore them.
+  virtual std::vector<Token> EncodeChatWith(std::span<const ChatMessage> messages, const ChatOptions& options) const;
+  /// Whether the template asks whether to think (ChatOptions).
+  virtual bool has_thinking_switch() const { return false; }
 };
 
 }  // namespace punt

@@ -24,6 +24,9 @@ struct ConvertOptions {
   /// A name of ConvertTypes(): "keep" (matrices stay as they are), a type of ggml ("f16", "q8_0", "q4_k", ...) for all
   /// matrices, or a mixture ("q4_k_m").
   std::string type = "keep";
+  /// Adapters that are merged into the weights, as in ModelOptions. Changed matrices are rounded once, to `type`; for
+  /// "keep" they become f16, or stay f32.
+  std::vector<std::string> lora = {};
 
   // Changes only speed, or nothing.
 

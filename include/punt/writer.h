@@ -47,6 +47,7 @@ struct Ask {
   std::optional<std::int64_t> length = std::nullopt;        // positions to generate; unset: the model's usual number
   bool cut_to_fit = false;                                  // a length that does not fit is cut instead of refused
   std::uint64_t sample = 0;                                 // another number, another text for the same question
+  ChatOptions chat_options = {};                            // what the chat's template is told
 };
 
 /// The part of an Ask that an error is about.
@@ -62,11 +63,12 @@ class AskError : public Error {
 };
 
 struct Answer {
-  std::string text;           // what was generated; for an infill the whole text
-  std::string finish_reason;  // "stop": at an end of sequence or a stop string; "length": at the last position, or cut
-                              // short by a limit or a cancellation (run.stop says which)
-  int tokens = 0;             // number of tokens in the text
-  GenerateResult run;         // the canvas, and what it cost
+  std::string text;            // what was generated, without the reasoning; for an infill the whole text
+  std::string finish_reason;   // "stop": at an end of sequence or a stop string; "length": at the last position, or cut
+                               // short by a limit or a cancellation (run.stop says which)
+  int tokens = 0;              // number of tokens in the text
+  GenerateResult run;          // the canvas, and what it cost
+  std::string reasoning = {};  // of a chat: what the model wrote between <think> and </think> before its answer
 };
 
 /// Follows one answer. Write calls it on the caller's thread, WriteBatch on threads of its own.

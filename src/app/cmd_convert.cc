@@ -9,6 +9,8 @@
 
 #include "app/command.h"
 #include "app/glyphs.h"
+#include "app/hub_pull.h"
+#include "app/model_flags.h"
 #include "app/options.h"
 #include "app/sweep_progress.h"
 #include "app/terminal.h"
@@ -24,6 +26,7 @@ struct ConvertFlags {
   std::string input;
   std::string output;
   std::string type = "keep";
+  std::vector<std::string> lora;
   std::int64_t threads = 0;
   bool json = false;
 };
@@ -63,6 +66,7 @@ Json ResultJson(const ConvertFlags& flags, const ConvertResult& result, double s
   return {{"input", flags.input},
           {"output", flags.output},
           {"type", flags.type},
+          {"lora", flags.lora},
           {"tensors", result.tensors},
           {"parameters", result.parameters},
           {"bytes_in", result.bytes_in},
@@ -94,9 +98,12 @@ void PrintWarnings(const ConvertFlags& flags, const ConvertResult& result) {
 }
 
 int Run(const ConvertFlags& flags) {
+  PullIfMissing(flags.input, flags.lora);
   ConvertStatus status;
-  ConvertOptions options{
-      .type = flags.type, .threads = ThreadCount(flags.threads), .cancel = &InstallInterruptHandlers()};
+  ConvertOptions options{.type = flags.type,
+                         .lora = flags.lora,
+                         .threads = ThreadCount(flags.threads),
+                         .cancel = &InstallInterruptHandlers()};
   options.progress = [&status](const ConvertProgress& progress) { status.Show(progress); };
   const auto start = std::chrono::steady_clock::now();
   const ConvertResult result = ConvertModel(flags.input, flags.output, options);
@@ -121,6 +128,7 @@ std::string Footer() {
   punt convert LLaDA-8B-Instruct llada.gguf                   a checkpoint as it is, in one file
   punt convert LLaDA-8B-Instruct llada-q4.gguf --type q4_k_m
   punt convert llada.gguf llada-q8.gguf --type q8_0 --json
+  punt convert LLaDA-8B-Instruct tuned.gguf --lora my-adapter --lora style.gguf:0.5 --type q8_0
 
 Types (bits per weight):
 )";
@@ -144,6 +152,7 @@ Runner AddConvert(CLI::App& command) {
       ->required();
   command.add_option("output", flags->output, "The GGUF file to write")->required();
   command.add_option("--type", flags->type, "Type of the matrices, see below")->capture_default_str();
+  AddLora(command, flags->lora);
   AddThreads(command, flags->threads);
   command.add_flag("--json", flags->json, "Print the result as JSON");
   return [flags] { return Run(*flags); };

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/command.h"
+#include "app/hub_pull.h"
 #include "app/options.h"
 #include "base/json_text.h"
 #include "model/bundled_models.h"
@@ -221,6 +222,7 @@ void Print(const Json& json) {
 }
 
 int Run(const InspectFlags& flags) {
+  PullIfMissing(flags.model);
   const Json json = Describe(flags, *OpenModelFiles(LocateModel(flags.model)));
   if (flags.json) {
     fmt::print("{}\n", Dump(json, 2));

@@ -12,6 +12,7 @@
 
 #include "app/command.h"
 #include "app/help.h"
+#include "app/hub_pull.h"
 #include "app/interruptible.h"
 #include "app/model_flags.h"
 #include "app/options.h"
@@ -20,7 +21,7 @@
 #include "base/json_text.h"
 #include "base/parse_json.h"
 #include "model/bundled_models.h"
-#include "model/model_files.h"
+#include "model/merged_source.h"
 #include "model/network.h"
 #include "model/network_runner.h"
 #include "weights/safetensors.h"
@@ -113,8 +114,9 @@ void WriteByName(const std::string& file, std::vector<SafetensorsTensor>& tensor
 
 int Run(const LogitsFlags& flags) {
   const std::atomic<bool>& interrupted = InstallInterruptHandlers();
+  PullIfMissing(flags.model.name, flags.model.lora);
   const std::unique_ptr<const Network> opened = Interruptibly("while the model was opened", [flags] {
-    return std::make_unique<Network>(OpenModelFiles(LocateModel(flags.model.name)),
+    return std::make_unique<Network>(OpenMergedFiles(LocateModel(flags.model.name), flags.model.lora),
                                      NetworkOptions{.device = flags.model.device,
                                                     .gpu_layers = static_cast<int>(flags.model.gpu_layers),
                                                     .compute = ParseCompute(flags.model.compute),

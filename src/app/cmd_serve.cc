@@ -13,6 +13,7 @@
 
 #include "app/command.h"
 #include "app/help.h"
+#include "app/hub_pull.h"
 #include "app/interruptible.h"
 #include "app/model_flags.h"
 #include "app/options.h"
@@ -50,6 +51,7 @@ struct ServeFlags {
   Sampling sampling;
   std::string alias;
   std::string chat_template = "auto";
+  std::string thinking = "auto";
   std::int64_t max_tokens = 4096;
   std::int64_t max_n = 16;
   std::int64_t max_prompts = 64;
@@ -121,6 +123,7 @@ ServerOptions OptionsOf(const ServeFlags& flags) {
           .sampling = flags.sampling,
           .alias = flags.alias,
           .chat_template = flags.chat_template,
+          .thinking = ParseThinking(flags.thinking),
           .scheduler = {.threads = ThreadCount(flags.model.threads),
                         .max_running = static_cast<int>(flags.max_running),
                         .max_waiting = static_cast<int>(flags.max_waiting),
@@ -139,6 +142,7 @@ void WarmUp(const Model& model, int threads) {
 Model OpenWarm(const ServeFlags& flags, int threads) {
   const std::string name = flags.model.name.empty() ? DefaultModel() : flags.model.name;
   const ModelOptions options = flags.model.Options();
+  PullIfMissing(name, options.lora);
   return Interruptibly("while the model was opened", [name, options, threads] {
     Model model = OpenModel(name, options);
     WarmUp(model, threads);
@@ -233,6 +237,7 @@ Runner AddServe(CLI::App& command) {
                   "none: no chats")
       ->check(CLI::IsMember({"auto", "plain", "none"}))
       ->capture_default_str();
+  command.add_option("--thinking", flags->thinking, kThinkingHelp)->capture_default_str();
   command.add_option("--api-key", flags->api_key, "Key that clients must send");
   command.add_option("--api-key-file", flags->api_key_file,
                      "File of keys, one per line; lines that begin with # are ignored");
@@ -270,10 +275,10 @@ Runner AddServe(CLI::App& command) {
   command.add_flag("--log-prompts", flags->log_prompts, "Write requests into the log, texts included");
   command.add_flag("--quiet", flags->quiet, "No log");
   SetGroup(command, "Server", {"--host", "--port", "--api-key", "--api-key-file"});
-  SetGroup(
-      command, "Server",
-      {"--alias", "--chat-template", "--allow-host", "--cors", "--grace", "--ready-file", "--log-prompts", "--quiet"},
-      kInFullHelp);
+  SetGroup(command, "Server",
+           {"--alias", "--chat-template", "--thinking", "--allow-host", "--cors", "--grace", "--ready-file",
+            "--log-prompts", "--quiet"},
+           kInFullHelp);
   SetGroup(command, "Limits", {"--max-tokens", "--max-running"});
   SetGroup(command, "Limits",
            {"--max-n", "--max-prompts", "--max-nfe", "--max-body", "--max-seconds", "--max-connections",

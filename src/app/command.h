@@ -31,6 +31,7 @@ Runner AddCompare(CLI::App& command);
 Runner AddDemo(CLI::App& command);
 Runner AddAnalyze(CLI::App& command);
 Runner AddConvert(CLI::App& command);
+Runner AddPull(CLI::App& command);
 Runner AddInspect(CLI::App& command);
 Runner AddLogits(CLI::App& command);
 Runner AddTokenize(CLI::App& command);

@@ -38,6 +38,7 @@ constexpr CommandRow kCommands[] = {
     {"score", "Judge given responses to a benchmark; needs no model", AddScore, kMeasure},
     {"analyze", "Write reports about planners", AddAnalyze, kStudy},
     {"compare", "Compare planners on an exact model: passes against error", AddCompare, kStudy},
+    {"pull", "Fetch a model from the Hugging Face hub", AddPull, kTools},
     {"convert", "Convert a model to a GGUF file", AddConvert, kTools},
     {"inspect", "Show what a model's files say about it", AddInspect, kTools},
     {"logits", "Write the logits of a model for given inputs", AddLogits, kTools},

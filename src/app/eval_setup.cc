@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "app/help.h"
+#include "app/hub_pull.h"
 #include "app/interruptible.h"
 #include "app/sampling_flags.h"
 #include "app/terminal.h"
@@ -16,6 +17,7 @@
 #include "punt/planner.h"
 #include "report/data_file.h"
 #include "tasks/tasks.h"
+#include "weights/lora.h"
 
 namespace punt {
 namespace {
@@ -77,6 +79,15 @@ std::string FileIdentity(const std::string& path, bool is_large) {
   return error ? path : fmt::format("{} ({} bytes)", path, size);
 }
 
+std::string AdapterIdentity(const std::vector<std::string>& adapters) {
+  std::string text;
+  for (const std::string& adapter : adapters) {
+    const LoraName name = ParseLoraName(adapter);
+    text += fmt::format("{}{} x {}", text.empty() ? "" : ", ", FileIdentity(name.path, true), name.scale);
+  }
+  return text;
+}
+
 void EvalFlags::AddTo(CLI::App& command, bool has_planner) {
   constexpr std::int64_t kInt = std::numeric_limits<int>::max();
   command.add_option("task", task, "name or name:key=value,... (see punt list tasks)")->required();
@@ -134,6 +145,7 @@ void RequireText(const Model& model, const TaskRow& task) {
 
 EvalSetup OpenEval(const EvalFlags& flags, const OpenOptions& options) {
   EvalSetup setup{.judge = JudgeOf(flags)};
+  PullIfMissing(setup.judge);
   if (flags.model.name.empty() && setup.judge.empty() && FindTask(flags.task).takes_judge) {
     BadInput("--reference needs --judge: its samples are what is judged");
   }
@@ -213,6 +225,7 @@ Configuration EvalConfiguration(const EvalFlags& flags, const EvalSetup& setup, 
   const ModelFlags& how_run = flags.model;
   if (how_run.no_repack) configuration.emplace_back("repack", "false");  // ggml rounds otherwise
   if (!how_run.influence.empty()) configuration.emplace_back("influence", FileIdentity(how_run.influence, false));
+  if (!how_run.lora.empty()) configuration.emplace_back("lora", AdapterIdentity(how_run.lora));
   return configuration;
 }
 

@@ -47,6 +47,8 @@ struct EvalSetup {
 /// Identifies a file for a configuration by name and content (or a folder, with all below it); a large one (a model) by
 /// its size, because reading gigabytes takes too long. Empty for an empty path.
 std::string FileIdentity(const std::string& path, bool is_large);
+/// The same for adapters ("PATH:SCALE"), with their scales.
+std::string AdapterIdentity(const std::vector<std::string>& adapters);
 
 /// What opening is for. Without generating, the weights need not be prepared; one process of many prints no warnings.
 struct OpenOptions {

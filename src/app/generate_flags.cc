@@ -25,6 +25,7 @@ CLI::Option* AddText(CLI::App& command, const std::string& name, std::optional<s
 void AddContent(GenerateFlags& flags, CLI::App& command) {
   command.add_option("prompt,-p,--prompt", flags.prompt, "Text to continue; - reads it from the standard input");
   command.add_flag("--chat", flags.chat, "The prompt is a message: put it into the model's template, show the answer");
+  command.add_option("--thinking", flags.thinking, kThinkingHelp)->capture_default_str();
   AddText(command, "--infill", flags.infill,
           "Text with holes of n tokens, [MASK:n]: ab[MASK:12]cd. A space before a hole belongs to the hole");
   AddInteger(command, "-n,--length", flags.length, 1, kInt,
@@ -39,18 +40,21 @@ void AddContent(GenerateFlags& flags, CLI::App& command) {
                      "Repeat runs that --json wrote to this file (- is the standard input), one after another; options "
                      "given with it replace theirs");
   SetGroup(command, "Text", {"--prompt", "--chat", "--infill", "--length", "--samples"});
-  SetGroup(command, "Text", {"--first-sample", "--batch", "--from", "--residues", "--lengths"}, kInFullHelp);
+  SetGroup(command, "Text", {"--thinking", "--first-sample", "--batch", "--from", "--residues", "--lengths"},
+           kInFullHelp);
 }
 
 void AddOutput(GenerateFlags& flags, CLI::App& command) {
   command.add_flag("--json", flags.json,
                    "Print one JSON object per line, with everything needed to repeat the run (see --from)");
+  command.add_flag("--show-thinking", flags.show_thinking,
+                   "Print what a model thinks (<think>...</think>) before its answer to a chat as well");
   AddText(command, "--separator", flags.separator,
           "This line between samples, instead of one above each with its seed and number");
   AddText(command, "--trace", flags.trace, "Write every event to this file (JSON lines)");
   flags.view.AddTo(command);
   SetGroup(command, "Output", {"--json", "--trace"});
-  SetGroup(command, "Output", {"--separator", "--format"}, kInFullHelp);
+  SetGroup(command, "Output", {"--separator", "--show-thinking", "--format"}, kInFullHelp);
 }
 
 }  // namespace
@@ -70,12 +74,13 @@ void RequireConsistent(const GenerateFlags& flags) {
   Validate(flags.sampling);
   ParseCompute(flags.model.compute);
   FindDevice(flags.model.device);
-  CanvasRequest content{.prompt = flags.prompt, .chat = flags.chat, .infill = flags.infill};
+  CanvasRequest content{.prompt = flags.prompt, .chat = flags.chat, .thinking = flags.thinking, .infill = flags.infill};
   if (flags.length > 0) content.length = flags.length;
   RequireConsistent(content);
   if (!flags.sampling.stop.empty() && (flags.infill || !flags.protein.lengths.empty())) {
     BadInput("--stop and {} exclude each other: lengths are fixed", flags.infill ? "--infill" : "--lengths");
   }
+  if (flags.show_thinking && !flags.chat) BadInput("--show-thinking is for --chat");
   if (flags.separator && flags.is_for_machines())
     BadInput("--separator is for texts: not with --json or --format fasta");
   if (flags.protein.lengths.empty()) return;

@@ -20,6 +20,7 @@ struct GenerateFlags {
   std::optional<std::string> infill;
   std::int64_t length = 0;  // 0: as many positions as is usual
   bool chat = false;
+  std::string thinking = "auto";
   // How.
   Sampling sampling;
   ProteinRequest protein;
@@ -31,6 +32,7 @@ struct GenerateFlags {
   std::int64_t batch = 0;
   // What is shown.
   bool json = false;
+  bool show_thinking = false;
   std::optional<std::string> separator;
   std::optional<std::string> trace;
   ViewFlags view;

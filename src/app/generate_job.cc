@@ -36,7 +36,11 @@ void FindText(GenerateJob& job) {
   std::size_t tail = job.report.text_end;
   while (tail > 0 && job.canvas[tail - 1] == mask) --tail;
   job.report.tail_begin = tail;
-  if (job.flags.chat) job.report.text_begin = tail;
+  if (job.flags.chat) {
+    job.report.text_begin = tail;
+    job.report.thinking = ThinkingBehind(std::span(job.canvas).first(tail), *job.model.tokenizer);
+    job.report.shows_thinking = job.flags.show_thinking;
+  }
   job.report.stops = job.flags.sampling.stop;
   const TextPlace place{.begin = tail, .end = job.report.text_end, .goes_on = !job.flags.chat && tail > 0};
   EndAtStops(job.recipe, job.model, place, job.report.stops);
@@ -82,7 +86,7 @@ void MakeJobCanvas(GenerateJob& job) {
   flags.prompt = ReadPrompt(flags);
   flags.prompt_is_text = true;
   MakeBoard(job);
-  CanvasRequest request{.prompt = flags.prompt, .chat = flags.chat, .infill = flags.infill};
+  CanvasRequest request{.prompt = flags.prompt, .chat = flags.chat, .thinking = flags.thinking, .infill = flags.infill};
   if (flags.length > 0) request.length = flags.length;
   ReadLengths(request, job);
   job.canvas = BuildCanvas(AskOf(request), job.model).tokens;

@@ -46,9 +46,8 @@ std::string Shown(std::span<const Token> tokens, const Model& model) {
   return text;
 }
 
-}  // namespace
-
-std::string ResultText(const GenerateResult& result, const ReportContext& context) {
+/// With what the model thought.
+std::string WholeText(const GenerateResult& result, const ReportContext& context) {
   const std::span<const Token> tokens = TextTokens(result, context);
   std::string text = Shown(tokens, *context.model);
   if (context.stops.empty()) return text;
@@ -59,11 +58,19 @@ std::string ResultText(const GenerateResult& result, const ReportContext& contex
   return text.substr(0, end);
 }
 
+}  // namespace
+
+std::string ResultText(const GenerateResult& result, const ReportContext& context) {
+  std::string text = WholeText(result, context);
+  return context.shows_thinking ? text : ThinkingSplit(context.thinking).Add(text, true).content;
+}
+
 std::string ResultJson(const GenerateResult& result, const ReportContext& context,
                        const nlohmann::ordered_json& settings) {
   using Json = nlohmann::ordered_json;
   const Counters& counters = result.counters;
-  Json object = {{"text", ResultText(result, context)},
+  const SplitText parts = ThinkingSplit(context.thinking).Add(WholeText(result, context), true);
+  Json object = {{"text", parts.content},
                  {"tokens", result.tokens},
                  {"prompt_tokens", context.prompt_tokens},
                  {"steps", result.steps},
@@ -77,6 +84,7 @@ std::string ResultJson(const GenerateResult& result, const ReportContext& contex
                  {"peak_memory_bytes", PeakMemory()},
                  {"masked", MaskedCount(result, *context.model)},
                  {"version", PUNT_VERSION}};
+  if (!parts.reasoning.empty()) object["reasoning"] = parts.reasoning;
   object.update(settings);
   return Dump(object);
 }

@@ -8,6 +8,7 @@
 
 #include "punt/generator.h"
 #include "punt/model.h"
+#include "writer/thinking.h"
 
 namespace punt {
 
@@ -19,18 +20,20 @@ struct ReportContext {
   std::size_t text_end = 0;
   std::size_t tail_begin = 0;           // where generation runs to the end; an end of sequence there ends the text
   std::vector<std::string> stops = {};  // and so do these, from there on
+  Thinking thinking = Thinking::kNone;  // what a chat's answer may begin with
+  bool shows_thinking = false;          // ResultText has it too
 };
 
 /// One JSON object on one line: the result
 /// {"text","tokens","prompt_tokens","steps","nfe":{"base","test","total"},"row_passes","tokens_per_forward",
 ///  "seconds","planner","seed","stop","peak_memory_bytes","masked","version",...}
-/// and then all settings. Tokens are those of the whole canvas, text is what ResultText gives, masked is the number of
-/// positions left open.
+/// and then all settings; "reasoning" is what the model thought before a chat's answer, if it did. Tokens are those of
+/// the whole canvas, text is what ResultText gives, masked is the number of positions left open.
 std::string ResultJson(const GenerateResult& result, const ReportContext& context,
                        const nlohmann::ordered_json& settings);
 
-/// The text, given parts included, up to the end of sequence. Positions that are still masked (after a limit or a
-/// cancellation) show as "_".
+/// The text, without what the model thought unless the context shows it; given parts included, up to the end of
+/// sequence. Positions that are still masked (after a limit or a cancellation) show as "_".
 std::string ResultText(const GenerateResult& result, const ReportContext& context);
 
 /// Positions that a limit or a cancellation left open.

@@ -47,12 +47,14 @@ std::vector<SettingRow> MakeSettings() {
       {"length", "--length", Kind::kWhole,
        [](const GenerateFlags& f) { return OrNull(!f.infill && f.length > 0, f.length); }, true},
       {"chat", "--chat", Kind::kFlag, [](const GenerateFlags& f) { return Json(f.chat); }},
+      {"thinking", "--thinking", Kind::kText, [](const GenerateFlags& f) { return Json(f.thinking); }},
       {"residues", "--residues", Kind::kFlag, [](const GenerateFlags& f) { return Json(f.protein.wants_residues()); }}};
   for (const SamplingField& field : SamplingFields()) rows.push_back(RowOf(field));
   const std::vector<SettingRow> machine = {
       {"sample", "--first-sample", Kind::kWhole, [](const GenerateFlags& f) { return Json(f.first_sample); }},
       {"compute", "--compute", Kind::kText, [](const GenerateFlags& f) { return Json(f.model.compute); }},
       {"influence", "--influence", Kind::kText, [](const GenerateFlags& f) { return Json(f.model.influence); }},
+      {"lora", "--lora", Kind::kTexts, [](const GenerateFlags& f) { return Json(f.model.lora); }},
       {"device", "--device", Kind::kText, [](const GenerateFlags& f) { return Json(f.model.device); }},
       {"gpu_layers", "--gpu-layers", Kind::kWhole, [](const GenerateFlags& f) { return Json(f.model.gpu_layers); }},
       {"no_repack", "--no-repack", Kind::kFlag, [](const GenerateFlags& f) { return Json(f.model.no_repack); }}};
@@ -67,8 +69,8 @@ const std::vector<SettingRow>& Settings() {
 
 // The other keys of a line: the result, which a repetition makes anew.
 constexpr std::string_view kResultKeys[] = {
-    "text",   "tokens",  "prompt_tokens",    "steps", "nfe", "row_passes", "tokens_per_forward", "seconds", "stop",
-    "masked", "version", "peak_memory_bytes"};
+    "text", "reasoning", "tokens",  "prompt_tokens",    "steps", "nfe", "row_passes", "tokens_per_forward", "seconds",
+    "stop", "masked",    "version", "peak_memory_bytes"};
 
 std::vector<std::string_view> AllKeys() {
   std::vector<std::string_view> keys(std::begin(kResultKeys), std::end(kResultKeys));
@@ -111,8 +113,8 @@ bool Continues(const RecordedRun& run, const RecordedRun& next) {
 /// Keys whose recorded values would contradict what was given.
 std::set<std::string_view> Replaced(const CLI::App& command) {
   const auto is_given = [&](const char* option) { return command.get_option(option)->count() > 0; };
-  if (is_given("--lengths")) return {"prompt", "infill", "length", "chat"};
-  if (is_given("--infill")) return {"prompt", "length", "chat"};
+  if (is_given("--lengths")) return {"prompt", "infill", "length", "chat", "thinking"};
+  if (is_given("--infill")) return {"prompt", "length", "chat", "thinking"};
   if (is_given("prompt") || is_given("--length")) return {"infill"};
   return {};
 }

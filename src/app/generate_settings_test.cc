@@ -40,7 +40,7 @@ const std::vector<std::vector<std::string>> kCommandLines = {
     {},
     {"once upon", "--temperature", "0.7", "--top-p", "0.9", "--top-k", "12", "--seed", "18446744073709551615"},
     {"-p", "-", "-n", "20", "-m", "toy:markov", "--planner", "spacing:planner=(top-k:k=2)", "--score", "margin",
-     "--influence", "a b.gguf"},
+     "--influence", "a b.gguf", "--lora", "a.gguf:0.5", "--lora", "b c"},
     {"--infill", "a [MASK:3] \"b\"\n\\", "--convention", "dream", "--score-on", "tempered", "--eos", "forbid"},
     {"hi", "--chat", "--window", "16", "--cache", "settled", "--guidance", "1.5", "--freeze-mask-ratio"},
     {"--residues", "--length", "30", "--max-steps", "5", "--max-nfe", "9223372036854775807", "--compute", "int8"},

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "app/glyphs.h"
+#include "app/hub_pull.h"
 
 namespace punt {
 namespace {
@@ -31,6 +32,7 @@ class OpeningLine {
 }  // namespace
 
 Model OpenInterruptibly(const std::string& name, const ModelOptions& options) {
+  PullIfMissing(name, options.lora);
   const auto share = std::make_shared<std::atomic<double>>(0);
   ModelOptions told = options;
   told.on_progress = [share](double now) {

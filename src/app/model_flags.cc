@@ -22,6 +22,14 @@ std::vector<std::string> Unheeded(const ModelFlags& flags, const Model& model) {
 
 }  // namespace
 
+void AddLora(CLI::App& command, std::vector<std::string>& lora) {
+  command
+      .add_option(
+          "--lora", lora,
+          "Adapter to merge into the weights (repeatable): a GGUF file or a PEFT folder; FILE:0.5 halves its scale")
+      ->allow_extra_args(false);
+}
+
 CLI::Option* ModelFlags::AddTo(CLI::App& command, const std::string& which) {
   constexpr std::int64_t kInt = std::numeric_limits<int>::max();
   CLI::Option* option = command.add_option("-m,--model", name, which);
@@ -35,10 +43,11 @@ CLI::Option* ModelFlags::AddTo(CLI::App& command, const std::string& which) {
   command.add_option("--influence", influence,
                      "Head that predicts influence, for the planner distilled (training/train influence makes it); "
                      "default: NAME.influence.gguf beside the model");
+  AddLora(command, lora);
   command.add_option("--device", device, "Device (see punt list devices)")->capture_default_str();
   AddInteger(command, "--gpu-layers", gpu_layers, -1, kInt, "Layers on a GPU device, from the last (-1: all)");
   command.add_flag("--no-repack", no_repack, "Use weights as they are mapped: opens at once, computes slower");
-  SetGroup(command, "Model", {"--model", "--threads", "--compute"});
+  SetGroup(command, "Model", {"--model", "--threads", "--compute", "--lora"});
   SetGroup(command, "Model", {"--influence", "--device", "--gpu-layers", "--no-repack"}, kInFullHelp);
   return option;
 }
@@ -46,6 +55,7 @@ CLI::Option* ModelFlags::AddTo(CLI::App& command, const std::string& which) {
 ModelOptions ModelFlags::Options() const {
   return {.compute = compute,
           .influence = influence,
+          .lora = lora,
           .device = device,
           .gpu_layers = static_cast<int>(gpu_layers),
           .repack = !no_repack};

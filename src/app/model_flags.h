@@ -17,6 +17,7 @@ struct ModelFlags {
   std::string name;  // empty: the command's usual one
   std::string compute = "auto";
   std::string influence;
+  std::vector<std::string> lora;
   std::string device = "auto";
   std::int64_t gpu_layers = -1;
   bool no_repack = false;
@@ -29,6 +30,9 @@ struct ModelFlags {
   /// Of a session: a toy's passes are too small to be shared out, unless that was asked for.
   int ThreadsFor(const Model& model) const;
 };
+
+/// --lora, of ModelOptions.
+void AddLora(CLI::App& command, std::vector<std::string>& lora);
 
 /// Opens `name`, or else the flags' model, or else DefaultModel(), so that Ctrl-C ends it; prints its warnings and
 /// which flags it does not heed. Throws Error.

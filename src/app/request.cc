@@ -22,7 +22,17 @@ std::string DefaultModel() {
              : "toy:markov,length=64,vocab=8,seed=1,coupling=0.9,permute=true";
 }
 
+std::optional<bool> ParseThinking(std::string_view text) {
+  if (text == "auto") return std::nullopt;
+  if (text != "on" && text != "off") BadInput("--thinking must be auto, on or off, got '{}'", text);
+  return text == "on";
+}
+
 std::vector<std::string> PromptWarnings(const CanvasRequest& request, const Model& model) {
+  if (ParseThinking(request.thinking) && model.has_chat_template && !model.tokenizer->has_thinking_switch()) {
+    return {fmt::format("--thinking {} makes no difference: {}'s chat template does not ask", request.thinking,
+                        model.name)};
+  }
   const std::string mask = model.tokenizer->Piece(model.denoiser->info().mask_token);
   for (const std::string& mark : {std::string(kHole), mask}) {
     if (mark.empty() || request.prompt.find(mark) == std::string::npos) continue;
@@ -32,6 +42,7 @@ std::vector<std::string> PromptWarnings(const CanvasRequest& request, const Mode
 }
 
 void RequireConsistent(const CanvasRequest& request) {
+  if (ParseThinking(request.thinking) && !request.chat) BadInput("--thinking is for --chat");
   if (!request.infill) return;
   if (!request.prompt.empty()) BadInput("a prompt and --infill exclude each other");
   if (request.length) BadInput("--length and --infill exclude each other: the holes say how much to generate");
@@ -47,6 +58,7 @@ Ask AskOf(const CanvasRequest& request) {
   Ask ask{.length = request.length};
   if (request.chat) {
     ask.chat = {{.role = "user", .content = request.prompt}};
+    ask.chat_options.thinking = ParseThinking(request.thinking);
   } else {
     ask.prompt = request.prompt;
   }

@@ -18,9 +18,17 @@ std::string DefaultModel();
 struct CanvasRequest {
   std::string prompt;                  // may be empty: unconditional
   bool chat = false;                   // the prompt is a user's message, to be put into the model's template
+  std::string thinking = "auto";       // of a chat: see ParseThinking
   std::optional<std::string> infill;   // instead of a prompt: text with holes [MASK] or [MASK:n]
   std::optional<std::int64_t> length;  // positions to generate after the prompt; default: see DefaultLength
 };
+
+inline constexpr const char* kThinkingHelp =
+    "Whether the model thinks before it answers a chat, where its template asks: auto (as the template has it), on, "
+    "off";
+
+/// "on", "off", "auto": as the template has it. Throws Error otherwise.
+std::optional<bool> ParseThinking(std::string_view text);
 
 /// Warnings, one line each, about what may have been meant differently: a hole in a prompt, where it is text.
 std::vector<std::string> PromptWarnings(const CanvasRequest& request, const Model& model);

@@ -54,10 +54,11 @@ const std::map<std::string, std::vector<std::string_view>> kSampling = {
     {"serve", {"guidance", "freeze_mask_ratio", "seed"}},
 };
 // They run no planner, or no model at all.
-const std::vector<std::string> kOthers = {"analyze", "analyze exactness", "convert", "detokenize", "inspect", "list",
-                                          "logits",  "puzzles",           "replay",  "score",      "tokenize"};
-const std::vector<std::string> kModelOptions = {"--model",  "--threads",    "--compute",  "--influence",
-                                                "--device", "--gpu-layers", "--no-repack"};
+const std::vector<std::string> kOthers = {
+    "analyze", "analyze exactness", "convert", "detokenize", "inspect", "list", "logits",
+    "pull",    "puzzles",           "replay",  "score",      "tokenize"};
+const std::vector<std::string> kModelOptions = {"--model", "--threads", "--compute",    "--influence",
+                                                "--lora",  "--device",  "--gpu-layers", "--no-repack"};
 
 TEST(SamplingFlags, EveryCommandIsKnownToTheseTests) {
   const Program program;

@@ -18,6 +18,7 @@ struct HintRow {
 // Where the name of an option says too little.
 constexpr HintRow kHints[] = {
     {"influence", "training/train influence makes one, --influence gives it"},
+    {"pull", "punt pull fetches it"},
     {"unsandboxed", "--unsandboxed runs them without one"},
     {"check", "punt inspect --check looks for it"},
     {"judge", "punt eval takes it as --judge"},

@@ -134,6 +134,7 @@ Configuration ConfigurationOf(const StudyFlags& flags, const StudySetup& setup, 
                                  {"compute", flags.model.compute},
                                  {"influence", FileIdentity(flags.model.influence, false)}};
   if (flags.model.no_repack) configuration.emplace_back("repack", "false");  // ggml rounds otherwise
+  if (!flags.model.lora.empty()) configuration.emplace_back("lora", AdapterIdentity(flags.model.lora));
   const Configuration how = SamplingConfiguration(sampling, kAlwaysSaid);
   configuration.insert(configuration.end(), how.begin(), how.end());
   return configuration;

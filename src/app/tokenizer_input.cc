@@ -3,6 +3,7 @@
 #include <iostream>
 #include <iterator>
 
+#include "app/hub_pull.h"
 #include "model/model_text.h"
 #include "punt/error.h"
 #include "punt/model.h"
@@ -11,6 +12,7 @@ namespace punt {
 
 std::shared_ptr<const Tokenizer> OpenTokenizer(const std::string& model) {
   if (model.starts_with("toy:")) return OpenModel(model).tokenizer;
+  PullIfMissing(model);
   return OpenModelVocabulary(model).tokenizer;
 }
 

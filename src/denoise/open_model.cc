@@ -7,12 +7,14 @@
 
 #include "base/check.h"
 #include "base/instruction_set.h"
+#include "base/setting_error.h"
 #include "base/suggest.h"
 #include "denoise/neural_denoiser.h"
 #include "model/architecture.h"
 #include "model/bundled_models.h"
+#include "model/hub_cache.h"
 #include "model/influence_head.h"
-#include "model/model_files.h"
+#include "model/merged_source.h"
 #include "model/network.h"
 #include "punt/model.h"
 #include "punt/named_models.h"
@@ -57,6 +59,7 @@ bool LooksLikePath(std::string_view name) {
 }
 
 [[noreturn]] void NoSuchModel(std::string_view name) {
+  if (IsHubName(name)) BadSetting("pull", "{} is not, or not whole, in {}", name, HubCacheFolder().string());
   if (LooksLikePath(name)) BadInput("no such file: {}", name);
   const std::vector<NamedModel> bundled = BundledDenoisers();
   std::vector<std::string_view> names;
@@ -87,12 +90,12 @@ std::shared_ptr<const InfluenceHead> OpenHead(const std::filesystem::path& model
 }
 
 Model OpenNetwork(std::string_view name, const std::filesystem::path& path, const ModelOptions& options) {
-  auto network =
-      std::make_shared<const Network>(OpenModelFiles(path), NetworkOptions{.device = options.device,
-                                                                           .gpu_layers = options.gpu_layers,
-                                                                           .compute = ParseCompute(options.compute),
-                                                                           .repack = options.repack,
-                                                                           .on_progress = options.on_progress});
+  auto network = std::make_shared<const Network>(OpenMergedFiles(path, options.lora),
+                                                 NetworkOptions{.device = options.device,
+                                                                .gpu_layers = options.gpu_layers,
+                                                                .compute = ParseCompute(options.compute),
+                                                                .repack = options.repack,
+                                                                .on_progress = options.on_progress});
   const Vocabulary vocabulary = OpenVocabulary(network->metadata());
   const Hyperparameters& hyper = network->hyper();
   DenoiserInfo info{.name = std::string(name),
@@ -140,7 +143,10 @@ std::vector<NamedModel> NamedModels() {
 
 Model OpenModel(std::string_view name, const ModelOptions& options) {
   UseInstructionSet();
-  if (name.starts_with(kToyPrefix)) return OpenToy(name);
+  if (name.starts_with(kToyPrefix)) {
+    if (!options.lora.empty()) BadInput("{} has no weights that '{}' could change", name, options.lora.front());
+    return OpenToy(name);
+  }
   const std::filesystem::path path = LocateModel(name);
   if (!std::filesystem::exists(path)) NoSuchModel(name);
   return OpenNetwork(name, path, options);

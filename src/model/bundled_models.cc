@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "model/hub_cache.h"
+
 namespace punt {
 
 namespace fs = std::filesystem;
@@ -63,6 +65,7 @@ std::vector<BundledModel> BundledModels() { return ModelsIn(BundledModelsFolder(
 std::vector<BundledModel> FetchedModels() { return ModelsIn(FetchedModelsFolder()); }
 
 fs::path LocateModel(std::string_view name) {
+  if (IsHubName(name)) return FindInHubCache(ParseHubName(name)).value_or(fs::path(name));
   if (name.find('/') != std::string_view::npos) return fs::path(name);
   for (const BundledModel& model : BundledModels()) {
     if (model.name == name) return model.file;

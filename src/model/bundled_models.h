@@ -28,8 +28,9 @@ std::vector<BundledModel> BundledModels();
 std::vector<BundledModel> FetchedModels();
 
 /// The file of the bundled model of this name, or else, unless the current folder has a file of that name, of the
-/// fetched one; any other name is taken for a path and returned as it is. A path that happens to be such a name can be
-/// written with a folder: ./NAME.
+/// fetched one; of "hf:..." what the hub's cache holds (hub_cache.h; Error if it can be no name there); any other name
+/// is taken for a path and returned as it is. A path that happens to be such a name can be written with a folder:
+/// ./NAME.
 std::filesystem::path LocateModel(std::string_view name);
 
 }  // namespace punt

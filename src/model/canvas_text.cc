@@ -34,7 +34,8 @@ void AppendText(std::string_view text, std::string_view what, const Model& model
   }
 }
 
-std::vector<Token> ChatTokens(std::span<const ChatMessage> messages, std::string_view hint, const Model& model) {
+std::vector<Token> ChatTokens(std::span<const ChatMessage> messages, std::string_view hint, const Model& model,
+                              const ChatOptions& options) {
   if (!model.has_chat_template) BadInput("{} has no chat template; {}", model.name, hint);
   std::size_t bytes = 0;
   for (const ChatMessage& message : messages) bytes += message.content.size();
@@ -44,7 +45,7 @@ std::vector<Token> ChatTokens(std::span<const ChatMessage> messages, std::string
       BadInput("the message of the {} is not valid UTF-8", message.role);
     }
   }
-  return model.tokenizer->EncodeChat(messages);
+  return model.tokenizer->EncodeChatWith(messages, options);
 }
 
 void RequireFit(std::size_t given, std::int64_t wanted, const Model& model) {

@@ -20,7 +20,8 @@ void AppendText(std::string_view text, std::string_view what, const Model& model
 
 /// The tokens of a chat; special tokens come only from the template. Throws Error when the model has no template
 /// (`hint` says what to do instead), a message is not UTF-8, or the chat is longer than any text that fits the model.
-std::vector<Token> ChatTokens(std::span<const ChatMessage> messages, std::string_view hint, const Model& model);
+std::vector<Token> ChatTokens(std::span<const ChatMessage> messages, std::string_view hint, const Model& model,
+                              const ChatOptions& options = {});
 
 /// Throws Error unless `given` tokens and `wanted` positions to generate fit the model together.
 void RequireFit(std::size_t given, std::int64_t wanted, const Model& model);

@@ -11,7 +11,7 @@
 #include "base/check.h"
 #include "base/thread_pool.h"
 #include "model/bundled_models.h"
-#include "model/model_files.h"
+#include "model/merged_source.h"
 #include "model/requantise.h"
 #include "model/weight_types.h"
 
@@ -189,7 +189,8 @@ ConvertResult ConvertModel(const fs::path& input, const fs::path& output, const 
   // Requiring this ending keeps a slip from replacing a checkpoint's own files.
   if (output.extension() != ".gguf") BadInput("{}: the name of the output must end in .gguf", output.string());
   const fs::path path = LocateModel(input.string());
-  const std::unique_ptr<WeightSource> source = OpenModelFiles(path);
+  const MergedType merged = options.type == "keep" ? MergedType::kWide : MergedType::kF32;
+  const std::unique_ptr<WeightSource> source = OpenMergedFiles(path, options.lora, merged);
   std::error_code ignored;
   if (fs::equivalent(path, output, ignored)) BadInput("{}: the output is the input", output.string());
   return Convert(*source, output, options);

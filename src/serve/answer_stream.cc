@@ -91,11 +91,12 @@ std::string AnswerStream::Show(const StreamPart& part) {
   if (head_.chat && kind_ != StreamKind::kEvents && begun_.insert(part.choice).second) {
     bytes += Data(RoleChunk(head_, part.choice));
   }
-  if (!has_text_ && !part.text.empty()) metrics_.first_text_seconds.Add(Seconds());
-  has_text_ = has_text_ || !part.text.empty();
+  const bool is_text = !part.text.empty() || !part.reasoning.empty();
+  if (!has_text_ && is_text) metrics_.first_text_seconds.Add(Seconds());
+  has_text_ = has_text_ || is_text;
   if (kind_ == StreamKind::kEvents) return bytes + Data(EventChunk(head_, part));
   if (kind_ == StreamKind::kSnapshots) return bytes + Data(SnapshotChunk(head_, part));
-  return bytes + Data(TextChunk(head_, part.choice, part.text));
+  return bytes + Data(TextChunk(head_, part));
 }
 
 std::string AnswerStream::End(const StreamPart& part) {
@@ -105,7 +106,8 @@ std::string AnswerStream::End(const StreamPart& part) {
   if (!result) return bytes + Data(ApiError(503, "out_of_time", "the request ended before its turn came").Json());
   if (IsCut(*result)) return bytes + Data(ShuttingDown().Json());
   if (kind_ == StreamKind::kSnapshots) {
-    bytes += Data(SnapshotChunk(head_, {.choice = part.choice, .text = result->text.text, .progress = 1}));
+    bytes += Data(SnapshotChunk(
+        head_, {.choice = part.choice, .text = result->text.text, .reasoning = result->text.reasoning, .progress = 1}));
   }
   return bytes + Data(EndChunk(head_, part.choice, result->text.finish_reason));
 }

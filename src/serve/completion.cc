@@ -35,6 +35,7 @@ class Completion::Watcher : public Observer {
       : owner_(owner),
         choice_(choice),
         masks_(canvas.masks),
+        thinking_(canvas.place.thinking),
         text_(owner.model_, canvas.place, owner.request_.sampling.stop),
         canvas_(canvas.tokens, owner.model_.denoiser->info().mask_token),
         annotator_(*owner.model_.tokenizer, lines_) {
@@ -53,7 +54,7 @@ class Completion::Watcher : public Observer {
   /// What Settled has held back.
   void SendRest(std::span<const Token> canvas) {
     if (owner_.request_.stream_kind != StreamKind::kSettled) return;
-    SendText(text_.Settled(canvas, true), 1);
+    SendText(text_.SettledParts(canvas, true), 1);
   }
 
   const GrowingText& text() const { return text_; }
@@ -80,21 +81,29 @@ class Completion::Watcher : public Observer {
     const double progress = filled_ / static_cast<double>(masks_);
     if (may_take_back_ && owner_.request_.stream_kind == StreamKind::kSettled) return;
     if (owner_.request_.stream && owner_.request_.stream_kind == StreamKind::kSnapshots) {
-      owner_.Put({.choice = choice_, .text = text_.Snapshot(canvas_.tokens()), .progress = progress});
+      SplitText snapshot = ThinkingSplit(thinking_).Add(text_.Snapshot(canvas_.tokens()), true);
+      owner_.Put({.choice = choice_,
+                  .text = std::move(snapshot.content),
+                  .reasoning = std::move(snapshot.reasoning),
+                  .progress = progress});
     }
-    const std::string settled = text_.Settled(canvas_.tokens());
-    if (owner_.request_.stream_kind == StreamKind::kSettled) SendText(settled, progress);
+    SplitText settled = text_.SettledParts(canvas_.tokens());
+    if (owner_.request_.stream_kind == StreamKind::kSettled) SendText(std::move(settled), progress);
     if (text_.has_stopped()) owner_.cancels_[static_cast<std::size_t>(choice_)] = true;  // the rest does not matter
   }
 
-  void SendText(const std::string& text, double progress) {
-    if (text.empty() || !owner_.request_.stream) return;
-    owner_.Put({.choice = choice_, .text = text, .progress = progress});
+  void SendText(SplitText text, double progress) {
+    if ((text.content.empty() && text.reasoning.empty()) || !owner_.request_.stream) return;
+    owner_.Put({.choice = choice_,
+                .text = std::move(text.content),
+                .reasoning = std::move(text.reasoning),
+                .progress = progress});
   }
 
   Completion& owner_;
   int choice_;
   std::size_t masks_;
+  Thinking thinking_;
   GrowingText text_;
   CanvasReplay canvas_;
   Lines lines_;
@@ -216,10 +225,10 @@ void Completion::Put(StreamPart part) {
     const bool replaces = request_.stream_kind == StreamKind::kSnapshots && !part.is_end && !parts_.empty() &&
                           parts_.back().choice == part.choice && !parts_.back().is_end;
     if (replaces) {
-      waiting_bytes_ -= parts_.back().text.size();
+      waiting_bytes_ -= parts_.back().text.size() + parts_.back().reasoning.size();
       parts_.pop_back();
     }
-    waiting_bytes_ += part.text.size() + part.event.size();
+    waiting_bytes_ += part.text.size() + part.reasoning.size() + part.event.size();
     parts_.push_back(std::move(part));
   }
   changed_.notify_all();
@@ -232,7 +241,7 @@ std::optional<StreamPart> Completion::Next(std::chrono::milliseconds patience) {
   if (parts_.empty()) return std::nullopt;
   StreamPart part = std::move(parts_.front());
   parts_.pop_front();
-  waiting_bytes_ -= part.text.size() + part.event.size();
+  waiting_bytes_ -= part.text.size() + part.reasoning.size() + part.event.size();
   return part;
 }
 

@@ -32,10 +32,11 @@ struct ChoiceResult {
 /// What a stream sends of a choice.
 struct StreamPart {
   int choice = 0;
-  std::string text;     // settled text to append, or a snapshot to replace the last one
-  std::string event;    // a line of the trace
-  double progress = 0;  // share of positions that are filled, of a snapshot
-  bool is_end = false;  // the choice is done and its result available
+  std::string text;            // settled text to append, or a snapshot to replace the last one
+  std::string reasoning = {};  // the same of the model's thoughts
+  std::string event;           // a line of the trace
+  double progress = 0;         // share of positions that are filled, of a snapshot
+  bool is_end = false;         // the choice is done and its result available
 };
 
 /// Totals over all choices.

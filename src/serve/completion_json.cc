@@ -37,6 +37,10 @@ Json SeedJson(const RequestSeed& seed) {
   return seed.is_negative ? Json(static_cast<std::int64_t>(seed.bits)) : Json(seed.bits);
 }
 
+void AddReasoning(const StreamPart& part, Json& delta) {
+  if (!part.reasoning.empty()) delta["reasoning_content"] = part.reasoning;
+}
+
 /// The settings that were ignored.
 void AddIgnored(const AnswerHead& head, Json& object) {
   if (!head.ignored.empty()) object["ignored"] = head.ignored;
@@ -79,6 +83,7 @@ std::string AnswerJson(const AnswerHead& head, const Completion& completion, dou
     Json entry = {{"index", index++}};
     if (head.chat) {
       entry["message"] = {{"role", "assistant"}, {"content", result->text.text}};
+      if (!result->text.reasoning.empty()) entry["message"]["reasoning_content"] = result->text.reasoning;
     } else {
       entry["text"] = result->text.text;
     }
@@ -95,12 +100,17 @@ std::string RoleChunk(const AnswerHead& head, int choice) {
   return Dump(ChunkOf(head, choice, {{"role", "assistant"}, {"content", ""}}, nullptr));
 }
 
-std::string TextChunk(const AnswerHead& head, int choice, const std::string& text) {
-  return Dump(ChunkOf(head, choice, {{"content", text}}, nullptr));
+std::string TextChunk(const AnswerHead& head, const StreamPart& part) {
+  Json delta = Json::object();
+  AddReasoning(part, delta);
+  if (!part.text.empty()) delta["content"] = part.text;
+  return Dump(ChunkOf(head, part.choice, std::move(delta), nullptr));
 }
 
 std::string SnapshotChunk(const AnswerHead& head, const StreamPart& part) {
-  Json object = ChunkOf(head, part.choice, {{"content", part.text}}, nullptr);
+  Json delta = {{"content", part.text}};
+  AddReasoning(part, delta);
+  Json object = ChunkOf(head, part.choice, std::move(delta), nullptr);
   object["diffusion_meta"] = {{"diffusion_content", true}, {"diffusion_progress", part.progress}};
   return Dump(object);
 }

@@ -25,7 +25,8 @@ std::string AnswerJson(const AnswerHead& head, const Completion& completion, dou
 
 /// Messages of a stream, without "data: ".
 std::string RoleChunk(const AnswerHead& head, int choice);
-std::string TextChunk(const AnswerHead& head, int choice, const std::string& text);
+/// `part` has a text or thoughts; of a chat.
+std::string TextChunk(const AnswerHead& head, const StreamPart& part);
 std::string SnapshotChunk(const AnswerHead& head, const StreamPart& part);
 std::string EventChunk(const AnswerHead& head, const StreamPart& part);
 std::string EndChunk(const AnswerHead& head, int choice, const std::string& finish_reason);

@@ -231,6 +231,19 @@ void ReadChoices(const Json& body, const RequestLimits& limits, CompletionReques
   }
 }
 
+/// chat_template_kwargs, as vLLM and llama.cpp take them: of the template's variables this one alone.
+std::optional<bool> ReadThinking(const Json& body) {
+  const Json* variables = FindField(body, "chat_template_kwargs");
+  if (variables == nullptr) return std::nullopt;
+  if (!variables->is_object()) RefuseField("chat_template_kwargs", "must be an object");
+  for (const auto& [name, value] : variables->items()) {
+    if (name != "enable_thinking")
+      RefuseField("chat_template_kwargs." + Shown(name), "is not known; valid: enable_thinking");
+  }
+  if (FindField(*variables, "enable_thinking") == nullptr) return std::nullopt;
+  return FlagField(*variables, "enable_thinking");
+}
+
 }  // namespace
 
 CompletionRequest ParseCompletion(std::string_view text, bool chat, const RequestLimits& limits,
@@ -241,6 +254,7 @@ CompletionRequest ParseCompletion(std::string_view text, bool chat, const Reques
   request.ignored = CheckSettings(body, chat);
   if (chat) {
     request.messages = ReadMessages(body);
+    request.thinking = ReadThinking(body);
   } else {
     request.prompts = ReadPrompts(body, limits);
     request.suffix = TextField(body, "suffix");

@@ -47,6 +47,7 @@ struct CompletionRequest {
   bool chat = false;
   std::vector<ChatMessage> messages = {};    // of a chat
   ChatForm chat_form = ChatForm::kModel;     // the server's, not read from the request
+  std::optional<bool> thinking = {};         // of a chat, see ChatOptions
   std::vector<Prompt> prompts = {Prompt{}};  // otherwise; at least one
   std::optional<std::string> suffix;         // what follows the text to generate
 

@@ -20,6 +20,7 @@ Ask AskOf(const CompletionRequest& request, const Prompt& prompt) {
     ask.tokens = prompt.tokens;
   } else if (request.chat_form == ChatForm::kModel) {
     ask.chat = request.messages;
+    ask.chat_options.thinking = request.thinking;
   } else {
     ask.prompt = PlainChat(request.messages);
   }

@@ -120,7 +120,7 @@ constexpr SettingRow kOthers[] = {
     {"continue_final_message", kRefused, "[false]", "use /v1/completions"},
     {"add_special_tokens", kRefused, "[true]", "a list of tokens is taken as it is"},
     {"chat_template", kRefused, "[]", kTheModelsOwn},
-    {"chat_template_kwargs", kRefused, "[{}]", kTheModelsOwn},
+    {"chat_template_kwargs", kReadOfChats},
     {"documents", kRefused, "[[]]", kTheModelsOwn},
     {"lora", kRefused, "[[]]", kTheModelsOwn},
     {"return_tokens", kRefused, "[false]", kShape},

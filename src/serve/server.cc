@@ -355,6 +355,7 @@ class Routes : public Server {
     RequireReady();
     CompletionRequest parsed = ParseCompletion(request.body, chat, options_.limits, options_.sampling);
     parsed.chat_form = served_->chat_form;
+    if (!parsed.thinking) parsed.thinking = options_.thinking;
     const auto open = std::make_shared<OpenCount>(*this);
     auto answer = std::make_shared<AnswerStream>(
         std::make_unique<Completion>(*model_, *scheduler_, metrics_, parsed, ClientName(SocketServer::Current())),

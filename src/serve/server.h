@@ -38,6 +38,7 @@ struct ServerOptions {
   Sampling sampling;                   // for what requests leave out
   std::string alias;                   // what clients call the model; empty: see PublicName
   std::string chat_template = "auto";  // see ChooseChatForm
+  std::optional<bool> thinking = {};   // of chats that do not say
   SchedulerOptions scheduler;
   std::span<const WebFile> web = ViewerFiles();
 };

@@ -1,6 +1,6 @@
 // Templates come as Jinja programs, and are run: the engine is that of llama.cpp's source, with the variables that
-// Hugging Face's apply_chat_template gives (messages, add_generation_prompt, bos_token, eos_token; no tools and no
-// documents) and its functions.
+// Hugging Face's apply_chat_template gives (messages, add_generation_prompt, bos_token, eos_token, enable_thinking
+// where the caller says; no tools and no documents) and its functions.
 //
 // Which words are whose. Special tokens that a message spells out must stay text, so every text of the engine knows
 // which of its parts come from messages. What is put together from both stays in parts; where a function cannot tell
@@ -53,7 +53,8 @@ std::string OneLine(std::string reason) {
   return reason.substr(0, end) + "...";
 }
 
-void SetVariables(const ChatTemplate& chat_template, std::span<const ChatMessage> messages, jinja::context& context) {
+void SetVariables(const ChatTemplate& chat_template, std::span<const ChatMessage> messages, const ChatOptions& options,
+                  jinja::context& context) {
   auto list = mk_val<jinja::value_array>();
   for (const ChatMessage& message : messages) {
     auto content = mk_val<jinja::value_string>(message.content);
@@ -67,6 +68,7 @@ void SetVariables(const ChatTemplate& chat_template, std::span<const ChatMessage
   context.set_val("add_generation_prompt", mk_val<jinja::value_bool>(true));
   context.set_val("tools", mk_val<jinja::value_none>());
   context.set_val("documents", mk_val<jinja::value_none>());
+  if (options.thinking) context.set_val(kThinkingVariable, mk_val<jinja::value_bool>(*options.thinking));
   const auto set_token = [&](const char* name, const std::string& token) {
     if (!token.empty()) context.set_val(name, mk_val<jinja::value_string>(token));
   };
@@ -74,13 +76,14 @@ void SetVariables(const ChatTemplate& chat_template, std::span<const ChatMessage
   set_token("eos_token", chat_template.eos_token);
 }
 
-std::vector<ChatPart> Rendered(const ChatTemplate& chat_template, std::span<const ChatMessage> messages) {
+std::vector<ChatPart> Rendered(const ChatTemplate& chat_template, std::span<const ChatMessage> messages,
+                               const ChatOptions& options) {
   std::size_t size = 0;
   for (const ChatMessage& message : messages) size += message.content.size();
   TemplateMeter meter(messages.size(), size);
   const jinja::program program = ReadTemplate(chat_template.text, meter);
   jinja::context context;
-  SetVariables(chat_template, messages, context);
+  SetVariables(chat_template, messages, options, context);
   AddFunctions(context, meter);
   const jinja::value_string written = jinja::runtime::gather_string_parts(jinja::runtime(context).execute(program));
   std::vector<ChatPart> parts;
@@ -92,11 +95,12 @@ std::vector<ChatPart> Rendered(const ChatTemplate& chat_template, std::span<cons
 
 }  // namespace
 
-std::vector<ChatPart> ApplyChatTemplate(const ChatTemplate& chat_template, std::span<const ChatMessage> messages) {
+std::vector<ChatPart> ApplyChatTemplate(const ChatTemplate& chat_template, std::span<const ChatMessage> messages,
+                                        const ChatOptions& options) {
   if (messages.empty()) BadInput("the conversation is empty");
   for (const ChatMessage& message : messages) RequireMessage(message);
   try {
-    return Rendered(chat_template, messages);
+    return Rendered(chat_template, messages, options);
   } catch (const TemplateStop& stop) {
     if (stop.is_refusal) BadInput("the model's chat template refuses the conversation: {}", OneLine(stop.reason));
     BadInput("the model's chat template cannot be run: {}", OneLine(stop.reason));

@@ -39,6 +39,19 @@ TEST(ChatTemplateTest, WritesWhatJinjaWrites) {
   }
 }
 
+TEST(ChatTemplateTest, AreToldWhetherToThink) {
+  // As the templates of Qwen3 end: an empty block takes the place of thoughts.
+  const ChatTemplate qwen = TemplateOf(
+      "{% for m in messages %}{{ m.content }}{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n"
+      "{% if enable_thinking is defined and enable_thinking is false %}<think>\n\n</think>\n\n{% endif %}{% endif %}");
+  const auto written = [&](std::optional<bool> thinking) {
+    return Text(ApplyChatTemplate(qwen, kHello, {.thinking = thinking}));
+  };
+  EXPECT_EQ(written(std::nullopt), "Hello<|im_start|>assistant\n");
+  EXPECT_EQ(written(true), "Hello<|im_start|>assistant\n");
+  EXPECT_EQ(written(false), "Hello<|im_start|>assistant\n<think>\n\n</think>\n\n");
+}
+
 TEST(ChatTemplateTest, PartsTellWhoseWordsTheyAre) {
   const std::vector<ChatMessage> messages = {{"system", " <|end|> "}, {"user", "<a>"}};
   const std::string text = "{% for m in messages %}<|{{ m.role }}|>{{ m.content | trim }}<|end|>{% endfor %}";

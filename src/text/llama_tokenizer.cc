@@ -226,7 +226,12 @@ std::vector<Token> LlamaTokenizer::Suffix() const {
   return {};
 }
 
-std::vector<Token> LlamaTokenizer::EncodeChat(std::span<const ChatMessage> messages) const {
+bool LlamaTokenizer::has_thinking_switch() const {
+  return keys_.chat_template.find(kThinkingVariable) != std::string::npos;
+}
+
+std::vector<Token> LlamaTokenizer::EncodeChatWith(std::span<const ChatMessage> messages,
+                                                  const ChatOptions& options) const {
   if (keys_.chat_template.empty()) return Tokenizer::EncodeChat(messages);
   std::vector<Token> tokens;
   std::string text;  // between two special tokens of the template: its own words and the messages'
@@ -240,7 +245,7 @@ std::vector<Token> LlamaTokenizer::EncodeChat(std::span<const ChatMessage> messa
   };
   const ChatTemplate chat_template{
       .text = keys_.chat_template, .bos_token = name(keys_.bos), .eos_token = name(keys_.eos)};
-  for (const ChatPart& part : ApplyChatTemplate(chat_template, messages)) {
+  for (const ChatPart& part : ApplyChatTemplate(chat_template, messages, options)) {
     if (part.is_message) {
       text += part.text;
       continue;

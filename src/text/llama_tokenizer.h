@@ -29,7 +29,11 @@ class LlamaTokenizer : public Tokenizer {
   bool IsControl(Token token) const override { return keys_.IsControl(token); }
   std::vector<Token> Prefix() const override;
   std::vector<Token> Suffix() const override;
-  std::vector<Token> EncodeChat(std::span<const ChatMessage> messages) const override;
+  std::vector<Token> EncodeChat(std::span<const ChatMessage> messages) const override {
+    return EncodeChatWith(messages, {});
+  }
+  std::vector<Token> EncodeChatWith(std::span<const ChatMessage> messages, const ChatOptions& options) const override;
+  bool has_thinking_switch() const override;
 
   /// End of sequence first, then end of turn, then whatever else ends an answer for libllama.
   std::vector<Token> EndTokens() const;

@@ -17,4 +17,8 @@ std::vector<Token> Tokenizer::EncodeChat(std::span<const ChatMessage>) const {
   BadInput("this model has no chat template");
 }
 
+std::vector<Token> Tokenizer::EncodeChatWith(std::span<const ChatMessage> messages, const ChatOptions&) const {
+  return EncodeChat(messages);
+}
+
 }  // namespace punt

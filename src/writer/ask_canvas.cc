@@ -48,7 +48,7 @@ void CheckTokens(const std::vector<Token>& tokens, const DenoiserInfo& info) {
 }
 
 std::vector<Token> TokensBefore(const Ask& ask, const Model& model) {
-  if (!ask.chat.empty()) return ChatTokens(ask.chat, "give a prompt instead", model);
+  if (!ask.chat.empty()) return ChatTokens(ask.chat, "give a prompt instead", model, ask.chat_options);
   if (ask.tokens) {
     CheckTokens(*ask.tokens, model.denoiser->info());
     return *ask.tokens;
@@ -121,6 +121,7 @@ AskCanvas BuildCanvas(const Ask& ask, const Model& model) {
   canvas.masks = static_cast<std::size_t>(LengthOf(ask, canvas.tokens.size(), behind.size(), model));
   canvas.place.goes_on = ask.chat.empty() && !canvas.tokens.empty() && canvas.tokens != model.tokenizer->Prefix();
   canvas.place.has_space = !ask.tokens && ask.chat.empty() && ask.prompt.ends_with(' ');
+  if (!ask.chat.empty()) canvas.place.thinking = ThinkingBehind(canvas.tokens, *model.tokenizer);
   canvas.place.begin = canvas.tokens.size();
   canvas.place.end = canvas.place.begin + canvas.masks;
   canvas.tokens.resize(canvas.place.end, model.denoiser->info().mask_token);

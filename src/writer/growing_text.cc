@@ -27,7 +27,7 @@ std::size_t Overlap(std::string_view text, std::string_view stop) {
 }  // namespace
 
 GrowingText::GrowingText(const Model& model, TextPlace place, std::vector<std::string> stops)
-    : model_(model), place_(place), stops_(std::move(stops)) {}
+    : model_(model), place_(place), stops_(std::move(stops)), split_(place.thinking) {}
 
 std::size_t GrowingText::Prefix(std::span<const Token> canvas) const {
   const DenoiserInfo& info = model_.denoiser->info();
@@ -73,6 +73,10 @@ std::string GrowingText::Settled(std::span<const Token> canvas, bool is_last) {
   return added;
 }
 
+SplitText GrowingText::SettledParts(std::span<const Token> canvas, bool is_last) {
+  return split_.Add(Settled(canvas, is_last), is_last);
+}
+
 std::string GrowingText::Snapshot(std::span<const Token> canvas) const {
   const DenoiserInfo& info = model_.denoiser->info();
   std::string text;
@@ -101,6 +105,9 @@ FinishedText GrowingText::Finish(std::span<const Token> canvas) const {
     finished.tokens = static_cast<int>(count);
     finished.finish_reason = "stop";
   }
+  SplitText parts = ThinkingSplit(place_.thinking).Add(finished.text, true);
+  finished.text = std::move(parts.content);
+  finished.reasoning = std::move(parts.reasoning);
   const std::size_t at = place_.begin + prefix;
   if (at < place_.end && canvas[at] != model_.denoiser->info().mask_token) finished.finish_reason = "stop";
   return finished;

@@ -7,6 +7,7 @@
 
 #include "punt/model.h"
 #include "punt/types.h"
+#include "writer/thinking.h"
 
 namespace punt {
 
@@ -16,12 +17,14 @@ struct TextPlace {
   std::size_t end = 0;
   bool goes_on = false;    // it continues the text before it, which may end within a word
   bool has_space = false;  // the text before it ends with a space that has no token: a leading space is left out
+  Thinking thinking = Thinking::kNone;  // whether a part of it is the model's thoughts
 };
 
 struct FinishedText {
-  std::string text;
-  std::string finish_reason;  // "stop": an end of sequence or a stop string; "length"
-  int tokens = 0;             // up to the end of sequence or the stop string
+  std::string text;            // without the thoughts
+  std::string finish_reason;   // "stop": an end of sequence or a stop string; "length"
+  int tokens = 0;              // up to the end of sequence or the stop string
+  std::string reasoning = {};  // the thoughts
 };
 
 /// Follows one canvas. When its tokens have changed, Settled gives what may be sent.
@@ -33,6 +36,8 @@ class GrowingText {
   /// that could turn out to be the beginning of a stop string. With `is_last` nothing follows, and nothing is held
   /// back.
   std::string Settled(std::span<const Token> canvas, bool is_last = false);
+  /// The same, with the thoughts apart.
+  SplitText SettledParts(std::span<const Token> canvas, bool is_last = false);
 
   /// Whether a stop string has settled: the rest of the canvas does not matter any more.
   bool has_stopped() const { return has_stopped_; }
@@ -55,6 +60,7 @@ class GrowingText {
   std::vector<std::string> stops_;
   std::size_t sent_ = 0;
   bool has_stopped_ = false;
+  ThinkingSplit split_;
 };
 
 }  // namespace punt

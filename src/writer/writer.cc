@@ -32,14 +32,14 @@ class Teller : public Observer {
 
   /// The rest of the text, once the run has ended.
   FinishedText Finish(std::span<const Token> tokens) {
-    Tell(text_.Settled(tokens, true));
+    Tell(text_.SettledParts(tokens, true).content);
     return text_.Finish(tokens);
   }
 
  private:
   void Follow(const CommitEvent& commit) {
     canvas_.On(commit);
-    if (!may_take_back_) Tell(text_.Settled(canvas_.tokens()));
+    if (!may_take_back_) Tell(text_.SettledParts(canvas_.tokens()).content);
   }
 
   void Tell(const std::string& more) const {
@@ -79,7 +79,11 @@ class Task {
   Answer Run(DenoiserSession& session) {
     GenerateResult run = Generate(session, canvas(), recipe_, company_);
     FinishedText text = teller_.Finish(run.tokens);
-    return {std::move(text.text), std::move(text.finish_reason), text.tokens, std::move(run)};
+    return {.text = std::move(text.text),
+            .finish_reason = std::move(text.finish_reason),
+            .tokens = text.tokens,
+            .run = std::move(run),
+            .reasoning = std::move(text.reasoning)};
   }
 
  private:

@@ -40,6 +40,18 @@ class StateCollector : public Observer {
   std::vector<Tokens> states;
 };
 
+/// A golden model without a tokenizer.
+NeuralDenoiser OpenBare(const std::string& folder) {
+  std::shared_ptr<const Network> network = OpenGolden(folder);
+  const Hyperparameters& hyper = network->hyper();
+  return {{.name = folder,
+           .vocab_size = static_cast<int>(hyper.vocab_size),
+           .mask_token = network->mask_token(),
+           .max_length = static_cast<int>(hyper.context_length)},
+          network,
+          {}};
+}
+
 /// The references go on after an end of text, our loop would stop there: a denoiser that names none.
 NeuralDenoiser OpenWithoutEnd(const std::string& folder) {
   DenoiserInfo info = OpenModel(GoldenFolder(folder).string(), {.device = "cpu"}).denoiser->info();
@@ -135,7 +147,7 @@ Tokens Llada2Step(NetworkRunner& runner, const Network& network, Tokens tokens, 
   const Token mask = params["mask_id"];
   const std::int64_t block = params["block_length"];
   const auto vocab = static_cast<std::size_t>(network.hyper().vocab_size);
-  const std::vector<float> logits =
+  std::vector<float> logits =
       LogitsOf(runner, network, {.name = "", .kind = "", .tokens = tokens, .attention_block = block});
   struct Candidate {
     double prob;
@@ -145,7 +157,8 @@ Tokens Llada2Step(NetworkRunner& runner, const Network& network, Tokens tokens, 
   std::vector<Candidate> candidates;
   for (std::size_t i = tokens.size() - static_cast<std::size_t>(block); i < tokens.size(); ++i) {
     if (tokens[i] != mask) continue;
-    const auto row = std::span(logits).subspan(i * vocab, vocab);
+    const std::span<float> row = std::span(logits).subspan(i * vocab, vocab);
+    if (params.value("bans_mask", false)) row[static_cast<std::size_t>(mask)] = -INFINITY;
     const auto best = std::max_element(row.begin(), row.end());
     double sum = 0;
     for (float logit : row) sum += std::exp(static_cast<double>(logit) - *best);
@@ -189,6 +202,69 @@ TEST(Decoding, Llada2Moe) {
     const Tokens generated = run["generated"];
     EXPECT_TRUE(std::equal(generated.begin(), generated.end(), tokens.begin() + std::ssize(prompt)));
   }
+}
+
+TEST(Decoding, A2d) {
+  const NeuralDenoiser denoiser = OpenBare("a2d_qwen3");
+  int runs = 0;
+  for (const json& run : Runs("a2d_qwen3")) {
+    const json& params = run["params"];
+    SCOPED_TRACE(params.dump());
+    const Decoder decoder{.planner = fmt::format("top-k:k={}", params["per_step"].get<int>()),
+                          .score = "token-prob",
+                          .window = params["block_length"]};
+    ExpectStates(denoiser, run, decoder);
+    ++runs;
+  }
+  EXPECT_EQ(runs, 3);
+}
+
+// ---- SDAR: as LLaDA 2, with one token at least.
+
+TEST(Decoding, Sdar) {
+  const auto network = OpenGolden("sdar");
+  NetworkRunner runner(*network, {});
+  std::size_t steps = 0;
+  std::size_t tokens = 0;
+  for (const json& run : Runs("sdar")) {
+    json params = run["params"];
+    SCOPED_TRACE(params.dump());
+    params["bans_mask"] = true;
+    const std::vector<Tokens> expected = run["states"];
+    const std::size_t block = params["block_length"];
+    const std::size_t prompt = run["prompt"].size();
+    const Token mask = params["mask_id"];
+    Tokens state = expected.front();
+    std::size_t step = 0;
+    for (std::size_t begin = prompt / block * block; begin < state.size(); begin += block) {
+      const auto end = state.begin() + static_cast<std::ptrdiff_t>(begin + block);
+      while (std::count(state.begin(), end, mask) > 0) {
+        const Tokens next = Llada2Step(runner, *network, Tokens(state.begin(), end), 1, params);
+        std::copy(next.begin(), next.end(), state.begin());
+        ASSERT_LT(++step, expected.size());
+        ASSERT_EQ(state, expected[step]) << "after " << step << " steps";
+      }
+    }
+    EXPECT_EQ(step + 1, expected.size());
+    steps += step;
+    tokens += state.size() - prompt;
+  }
+  EXPECT_LT(steps, tokens);  // some steps commit more than one
+}
+
+TEST(Decoding, SdarInWindowsThatAreBlocks) {
+  const NeuralDenoiser denoiser = OpenBare("sdar");
+  int runs = 0;
+  for (const json& run : Runs("sdar")) {
+    const int block = run["params"]["block_length"];
+    if (run["prompt"].size() % static_cast<std::size_t>(block) != 0) continue;
+    const Decoder decoder{.planner = fmt::format("threshold:tau={}", run["params"]["threshold"].get<double>()),
+                          .score = "token-prob",
+                          .window = block};
+    ExpectStates(denoiser, run, decoder);
+    ++runs;
+  }
+  EXPECT_EQ(runs, 1);
 }
 
 }  // namespace

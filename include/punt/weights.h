@@ -58,7 +58,8 @@ struct ConvertResult {
   std::int64_t not_finite = 0;
   /// Weights beyond +-65504, the largest 16-bit float, that became +-65504: in all but f32, bf16 and unchanged tensors.
   std::int64_t clamped = 0;
-  std::string first_bad_tensor;  // the first tensor with such weights; empty if there are none
+  std::string first_bad_tensor;       // the first tensor with such weights; empty if there are none
+  std::vector<std::string> warnings;  // what a user should know about the input's files, one line each
 };
 
 struct ConvertTypeRow {

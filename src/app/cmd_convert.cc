@@ -87,6 +87,7 @@ void PrintResult(const ConvertFlags& flags, const ConvertResult& result) {
 }
 
 void PrintWarnings(const ConvertFlags& flags, const ConvertResult& result) {
+  punt::PrintWarnings(result.warnings);
   if (result.fallbacks > 0) {
     fmt::print(stderr, "punt: warning: {} tensors have rows that blocks of {} do not divide; see the types written\n",
                result.fallbacks, flags.type);

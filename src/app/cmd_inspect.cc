@@ -10,6 +10,7 @@
 #include "app/command.h"
 #include "app/hub_pull.h"
 #include "app/options.h"
+#include "app/terminal.h"
 #include "base/json_text.h"
 #include "model/bundled_models.h"
 #include "model/model_files.h"
@@ -223,7 +224,9 @@ void Print(const Json& json) {
 
 int Run(const InspectFlags& flags) {
   PullIfMissing(flags.model);
-  const Json json = Describe(flags, *OpenModelFiles(LocateModel(flags.model)));
+  const std::unique_ptr<const WeightSource> source = OpenModelFiles(LocateModel(flags.model));
+  PrintWarnings(source->warnings());
+  const Json json = Describe(flags, *source);
   if (flags.json) {
     fmt::print("{}\n", Dump(json, 2));
   } else {

@@ -38,8 +38,18 @@ extern const ArchitectureRow kLladaRow;
 extern const ArchitectureRow kDreamRow;
 extern const ArchitectureRow kLladaMoeRow;
 extern const ArchitectureRow kLlada2MoeRow;
+extern const ArchitectureRow kA2dRow;
+extern const ArchitectureRow kSdarRow;
+extern const ArchitectureRow kSdarMoeRow;
+extern const ArchitectureRow kRnd1Row;
+extern const ArchitectureRow kFastDllmV2Row;
+extern const ArchitectureRow kStableDiffcoderRow;
 extern const ArchitectureRow kEsm2Row;
+extern const ArchitectureRow kEsmcRow;
 extern const ArchitectureRow kBertRow;
 extern const ArchitectureRow kDistilbertRow;
+extern const ArchitectureRow kRobertaRow;
+extern const ArchitectureRow kAlbertRow;
+extern const ArchitectureRow kModernBertRow;
 
 }  // namespace punt

@@ -25,8 +25,10 @@ bool IsAutoregressive(std::string_view name) {
 }  // namespace
 
 std::span<const ArchitectureRow> Architectures() {
-  static const std::array kRows = {kLladaRow, kDreamRow, kLladaMoeRow,  kLlada2MoeRow,
-                                   kEsm2Row,  kBertRow,  kDistilbertRow};
+  static const std::array kRows = {kLladaRow,      kDreamRow,     kLladaMoeRow, kLlada2MoeRow,  kA2dRow,
+                                   kSdarRow,       kSdarMoeRow,   kRnd1Row,     kFastDllmV2Row, kStableDiffcoderRow,
+                                   kEsm2Row,       kEsmcRow,      kBertRow,     kRobertaRow,    kAlbertRow,
+                                   kDistilbertRow, kModernBertRow};
   return kRows;
 }
 

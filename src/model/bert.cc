@@ -1,4 +1,4 @@
-// BERT as a masked language model (arXiv 1810.04805): learned positions and segments, post-norm layers, erf GELU.
+// BERT as a masked language model (arXiv 1810.04805): learned positions and segments, post-norm layers, GELU.
 // A file of llama.cpp's architecture of this name is an embedding model without the head and is refused by tensor.
 //
 // Tested by parity_test.cc.
@@ -12,6 +12,7 @@ namespace {
 void Read(const Metadata& metadata, Hyperparameters& hyper) {
   hyper.token_types = metadata.IntegerOr(hyper.architecture + ".token_type_count",
                                          metadata.IntegerOr("tokenizer.ggml.token_type_count", 2));
+  ReadGelu(metadata, hyper);
 }
 
 }  // namespace

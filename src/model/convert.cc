@@ -181,7 +181,9 @@ class Conversion {
 ConvertResult Convert(const WeightSource& source, const fs::path& output, const ConvertOptions& options) {
   if (options.threads < 1) BadInput("threads must be at least 1, is {}", options.threads);
   const Plan plan = MakePlan(source, ParseWeightType(options.type));
-  return Conversion(source, output, options, plan).Run();
+  ConvertResult result = Conversion(source, output, options, plan).Run();
+  result.warnings.assign(source.warnings().begin(), source.warnings().end());
+  return result;
 }
 
 ConvertResult ConvertModel(const fs::path& input, const fs::path& output, const ConvertOptions& options) {

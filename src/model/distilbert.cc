@@ -10,7 +10,7 @@ namespace punt {
 const ArchitectureRow kDistilbertRow = {
     .name = "distilbert",
     .summary = "DistilBERT masked language models",
-    .read = [](const Metadata&, Hyperparameters&) {},
+    .read = ReadGelu,
     .require = RequirePostNormNetwork,
     .embed = EmbedWithPositions,
     .layer = PostNormLayer,

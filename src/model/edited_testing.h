@@ -45,6 +45,7 @@ class EditedSource : public WeightSource {
 
   const Metadata& metadata() const override { return metadata_; }
   std::span<const TensorInfo> tensors() const override { return infos_; }
+  std::span<const std::string> warnings() const override { return source_->warnings(); }
   std::span<const std::byte> Mapped(std::size_t index) const override {
     return changes_.contains(infos_[index].name) ? std::span<const std::byte>{} : source_->Mapped(original_[index]);
   }

@@ -49,6 +49,18 @@ inline constexpr GoldenFixture kGoldenFixtures[] = {
     {"bert", "bert", "bert"},
     {"bert_modern_names", "bert", "bert"},
     {"distilbert", "distilbert", "distilbert"},
+    {"a2d_qwen3", "a2d_qwen3", "a2d_qwen3"},
+    {"a2d_qwen2", "a2d_qwen2", "a2d_qwen2"},
+    {"a2d_llama", "a2d_llama", "a2d_llama"},
+    {"sdar", "sdar", "sdar"},
+    {"sdar_moe", "sdar_moe", "sdar_moe"},
+    {"rnd1", "rnd1", "rnd1"},
+    {"fast_dllm_v2", "fast_dllm_v2", "fast_dllm_v2"},
+    {"stable_diffcoder", "stable_diffcoder", "stable_diffcoder"},
+    {"esmc", "esmc", "esmc"},
+    {"roberta", "roberta", "roberta"},
+    {"albert", "albert", "albert"},
+    {"modern_bert", "modern_bert", "modern_bert"},
 };
 
 inline nlohmann::json ReadJson(const std::filesystem::path& path) {

@@ -62,6 +62,11 @@ Graph::Graph(ggml_context* context, const Hyperparameters& hyper, const Weights&
     inputs_.masks.push_back(masked ? Input(GGML_TYPE_F16, sequence.tokens, sequence.columns, "mask") : nullptr);
     inputs_.asked_masks.push_back(masked ? Input(GGML_TYPE_F16, sequence.tokens, sequence.rows, "asked_mask")
                                          : nullptr);
+    const bool windowed = sequence.is_windowed;
+    inputs_.local_masks.push_back(windowed ? Input(GGML_TYPE_F16, sequence.tokens, sequence.columns, "local_mask")
+                                           : nullptr);
+    inputs_.local_asked_masks.push_back(
+        windowed ? Input(GGML_TYPE_F16, sequence.tokens, sequence.rows, "local_asked_mask") : nullptr);
   }
 }
 
@@ -80,22 +85,39 @@ ggml_tensor* Graph::Embedding() { return Rows("token_embd.weight", inputs_.token
 
 ggml_tensor* Graph::RmsNorm(ggml_tensor* x, std::string_view name) {
   ggml_tensor* normed = ggml_rms_norm(context_, x, static_cast<float>(hyper_.norm_epsilon));
-  return ggml_mul(context_, normed, table_.Get(std::string(name) + ".weight", layer_));
+  return ggml_mul(context_, normed, Tensor(std::string(name) + ".weight"));
 }
 
 ggml_tensor* Graph::LayerNorm(ggml_tensor* x, std::string_view name) {
   ggml_tensor* normed = ggml_norm(context_, x, static_cast<float>(hyper_.norm_epsilon));
-  normed = ggml_mul(context_, normed, table_.Get(std::string(name) + ".weight", layer_));
-  return ggml_add(context_, normed, table_.Get(std::string(name) + ".bias", layer_));
+  normed = ggml_mul(context_, normed, Tensor(std::string(name) + ".weight"));
+  ggml_tensor* bias = Find(std::string(name) + ".bias");
+  return bias == nullptr ? normed : ggml_add(context_, normed, bias);
+}
+
+ggml_tensor* Graph::AddScaled(ggml_tensor* a, ggml_tensor* b) {
+  if (hyper_.residual_scale != 1) b = ggml_scale(context_, b, static_cast<float>(hyper_.residual_scale));
+  return ggml_add(context_, a, b);
+}
+
+/// ggml's own GELU by tanh looks values up in a table of 16-bit floats.
+ggml_tensor* Graph::Gelu(ggml_tensor* x) {
+  if (!hyper_.gelu_by_tanh) return ggml_gelu_erf(context_, x);
+  constexpr float kSlope = 0.7978845608028654f;  // sqrt(2 / pi)
+  ggml_tensor* cube = ggml_mul(context_, ggml_mul(context_, x, x), x);
+  ggml_tensor* inner = ggml_add(context_, x, ggml_scale(context_, cube, 0.044715f));
+  ggml_tensor* share = ggml_tanh(context_, ggml_scale(context_, inner, kSlope));
+  ggml_tensor* half = ggml_scale(context_, x, 0.5f);
+  return ggml_add(context_, half, ggml_mul(context_, half, share));
 }
 
 ggml_tensor* Graph::Factor(std::string_view name) {
-  ggml_tensor* weight = table_.Get(std::string(name) + ".weight", layer_);
+  ggml_tensor* weight = Tensor(std::string(name) + ".weight");
   return weight->type == GGML_TYPE_BF16 ? ggml_cast(context_, weight, GGML_TYPE_F32) : weight;
 }
 
 ggml_tensor* Graph::Multiply(ggml_tensor* x, std::string_view name) {
-  const PackedMatrix* packed = linear_.Find(table_.Get(std::string(name) + ".weight", layer_));
+  const PackedMatrix* packed = linear_.Find(Tensor(std::string(name) + ".weight"));
   if (packed == nullptr) return ggml_mul_mat(context_, Factor(name), x);
   LaidOut& laid_out = laid_out_[{x, packed->rows_form()}];
   if (laid_out.node == nullptr) laid_out = LayOutNode(context_, x, packed->rows_form(), team_);
@@ -104,8 +126,13 @@ ggml_tensor* Graph::Multiply(ggml_tensor* x, std::string_view name) {
 
 ggml_tensor* Graph::Linear(ggml_tensor* x, std::string_view name) {
   ggml_tensor* y = Multiply(x, name);
-  ggml_tensor* bias = table_.Find(std::string(name) + ".bias", layer_);
+  ggml_tensor* bias = Find(std::string(name) + ".bias");
   return bias == nullptr ? y : ggml_add(context_, y, bias);
+}
+
+ggml_tensor* Graph::Part(ggml_tensor* x, std::int64_t first, std::int64_t count) {
+  ggml_tensor* view = ggml_view_2d(context_, x, count, x->ne[1], x->nb[1], static_cast<std::size_t>(first) * x->nb[0]);
+  return ggml_cont(context_, view);
 }
 
 ggml_tensor* Graph::SwiGlu(ggml_tensor* x) { return SwiGlu(x, "ffn_gate", "ffn_up", "ffn_down"); }
@@ -147,9 +174,17 @@ ggml_tensor* Graph::Heads(ggml_tensor* x, std::int64_t heads) {
 
 ggml_tensor* Graph::Rope(ggml_tensor* heads, bool of_queries) {
   ggml_tensor* positions = of_queries && SelectsRows() ? inputs_.asked_positions : inputs_.positions;
+  const double base = hyper_.IsLocal(layer_) ? hyper_.local_rope_base : hyper_.rope_base;
   const int mode = hyper_.rope == RopeStyle::kHalves ? GGML_ROPE_TYPE_NEOX : GGML_ROPE_TYPE_NORMAL;
   return ggml_rope_ext(context_, heads, positions, nullptr, static_cast<int>(hyper_.rope_dims), mode, 0,
-                       static_cast<float>(hyper_.rope_base), 1.0f, 0.0f, 1.0f, 0.0f, 0.0f);
+                       static_cast<float>(base), 1.0f, 0.0f, 1.0f, 0.0f, 0.0f);
+}
+
+/// In this layer, for all queries or those asked; null: every key is seen.
+ggml_tensor* Graph::MaskOf(std::size_t sequence, bool of_asked) const {
+  const bool is_local = hyper_.IsLocal(layer_) && shape_.sequences[sequence].is_windowed;
+  if (is_local) return of_asked ? inputs_.local_asked_masks[sequence] : inputs_.local_masks[sequence];
+  return of_asked ? inputs_.asked_masks[sequence] : inputs_.masks[sequence];
 }
 
 ggml_tensor* Graph::Attend(ggml_tensor* q, ggml_tensor* k, ggml_tensor* v) {
@@ -173,7 +208,8 @@ ggml_tensor* Graph::Attend(ggml_tensor* q, ggml_tensor* k, ggml_tensor* v) {
   for (std::size_t i = 0; i < shape_.sequences.size(); ++i) {
     const SequenceShape& sequence = shape_.sequences[i];
     const std::int64_t queries = selects ? sequence.rows : sequence.columns;
-    const bool is_alone = sequence.is_masked || sequence.stored != nullptr;
+    ggml_tensor* mask = MaskOf(i, selects);
+    const bool is_alone = mask != nullptr || sequence.stored != nullptr;
     const bool joins =
         run.sequences > 0 && run.queries == queries && run.keys == sequence.tokens && !run.is_alone && !is_alone;
     if (!joins) {
@@ -182,7 +218,7 @@ ggml_tensor* Graph::Attend(ggml_tensor* q, ggml_tensor* k, ggml_tensor* v) {
       run.queries = queries;
       run.keys = sequence.tokens;
       run.columns = sequence.columns;
-      run.mask = selects ? inputs_.asked_masks[i] : inputs_.masks[i];
+      run.mask = mask;
       run.is_alone = is_alone;
     }
     run.sequences += 1;

@@ -31,6 +31,7 @@ struct SequenceShape {
   std::int64_t columns = 0;  // tokens that are computed; fewer than all if the others' keys and values are stored
   std::int64_t rows = 0;     // rows asked for
   bool is_masked = false;    // attention is restricted by a mask, given as an input
+  bool is_windowed = false;  // and in layers of local attention by a narrower one
   const KeyValues* stored = nullptr;  // of this sequence, read for missing columns
   bool stores = false;                // what is computed is written there
 
@@ -63,6 +64,8 @@ struct GraphInputs {
   std::vector<ggml_tensor*> places;        // per sequence: i32 [columns], their tokens, or null if all are computed
   std::vector<ggml_tensor*> masks;         // per sequence: f16 [keys, queries] or null
   std::vector<ggml_tensor*> asked_masks;   // the same for the rows asked, in the last layer
+  std::vector<ggml_tensor*> local_masks;   // the same for layers of local attention
+  std::vector<ggml_tensor*> local_asked_masks;
 };
 
 class Graph {
@@ -82,18 +85,22 @@ class Graph {
   std::int64_t layer() const { return layer_; }
   void EnterLayer(std::int64_t layer) { layer_ = layer; }
   /// A tensor of the current layer.
-  ggml_tensor* Tensor(std::string_view name) const { return table_.Get(name, layer_); }
+  ggml_tensor* Tensor(std::string_view name) const { return table_.Get(name, WeightLayer()); }
   /// Whether the current layer's tensors include this one.
-  bool Has(std::string_view name) const { return table_.Find(name, layer_) != nullptr; }
+  bool Has(std::string_view name) const { return Find(name) != nullptr; }
 
   // ---- pieces; names are those of the current layer's tensors (layer -1: the network's)
   ggml_tensor* Embedding();  // token embeddings, [D, N]
   ggml_tensor* Rows(std::string_view table, ggml_tensor* indices);
   ggml_tensor* RmsNorm(ggml_tensor* x, std::string_view name);
-  ggml_tensor* LayerNorm(ggml_tensor* x, std::string_view name);
-  ggml_tensor* Linear(ggml_tensor* x, std::string_view name);  // with its bias, if there is one
+  ggml_tensor* LayerNorm(ggml_tensor* x, std::string_view name);  // with its bias, if there is one
+  ggml_tensor* Linear(ggml_tensor* x, std::string_view name);     // with its bias, if there is one
   ggml_tensor* Add(ggml_tensor* a, ggml_tensor* b) { return ggml_add(context_, a, b); }
-  ggml_tensor* Gelu(ggml_tensor* x) { return ggml_gelu_erf(context_, x); }
+  /// a + b, b scaled where the network's layers add less than they compute.
+  ggml_tensor* AddScaled(ggml_tensor* a, ggml_tensor* b);
+  ggml_tensor* Gelu(ggml_tensor* x);
+  /// `count` rows of each column from `first` on, copied.
+  ggml_tensor* Part(ggml_tensor* x, std::int64_t first, std::int64_t count);
   ggml_tensor* SwiGlu(ggml_tensor* x);  // ffn_down(silu(ffn_gate x) * ffn_up x)
   ggml_tensor* SwiGlu(ggml_tensor* x, std::string_view gate, std::string_view up, std::string_view down);
 
@@ -149,6 +156,9 @@ class Graph {
 
  private:
   struct Run;  // neighbouring sequences of one shape
+  std::int64_t WeightLayer() const { return layer_ > 0 && hyper_.shares_layers ? 0 : layer_; }
+  ggml_tensor* Find(std::string_view name) const { return table_.Find(name, WeightLayer()); }
+  ggml_tensor* MaskOf(std::size_t sequence, bool of_asked) const;
   bool SelectsRows() const;
   bool KeepsAttention() const;
   ggml_tensor* KeepRows(ggml_tensor* x, std::int64_t columns, bool is_asked);

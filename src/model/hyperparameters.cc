@@ -56,6 +56,7 @@ Hyperparameters ReadCommonHyperparameters(const Metadata& metadata) {
   }
   h.head_dim = CountOr(metadata, prefix + "attention.key_length", kMostDims, h.model_dim / h.heads);
   h.norm_epsilon = Epsilon(metadata, prefix);
+  h.token_dim = h.model_dim;
   h.rope_dims = CountOr(metadata, prefix + "rope.dimension_count", kMostDims, h.head_dim);
   h.rope_base = metadata.RealOr(prefix + "rope.freq_base", 10000);
   h.experts = CountOr(metadata, prefix + "expert_count", kMostDims, 0);
@@ -65,6 +66,15 @@ Hyperparameters ReadCommonHyperparameters(const Metadata& metadata) {
                            std::max<std::int64_t>(h.feed_forward_dim / h.experts_used, 1));
   }
   return h;
+}
+
+void ReadGelu(const Metadata& metadata, Hyperparameters& h) {
+  const std::string key = h.architecture + ".hidden_activation";
+  const std::string name = metadata.StringOr(key, "gelu");
+  if (name != "gelu" && name != "gelu_new") {
+    BadInput("{}: key '{}' is '{}', must be gelu or gelu_new", metadata.origin(), key, name);
+  }
+  h.gelu_by_tanh = name == "gelu_new";
 }
 
 void CheckRope(const Metadata& metadata, const Hyperparameters& h) {

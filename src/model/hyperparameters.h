@@ -24,10 +24,19 @@ struct Hyperparameters {
   std::int64_t kv_heads = 0;
   std::int64_t head_dim = 0;
   double norm_epsilon = 0;
+  std::int64_t token_dim = 0;  // of the embeddings, if not D: ALBERT
+  bool shares_layers = false;  // all layers have the weights of the first
+  double residual_scale = 1;   // of what a layer adds to its input
+  bool gelu_by_tanh = false;   // the approximation, which some models were trained with
 
   RopeStyle rope = RopeStyle::kNone;
   std::int64_t rope_dims = 0;
   double rope_base = 10000;
+
+  // Local attention: all layers but every n-th see only so many positions to each side, and have a RoPE of their own.
+  std::int64_t attention_window = 0;  // 0: all layers see all
+  std::int64_t global_every = 1;
+  double local_rope_base = 10000;
 
   // Mixture of experts; experts == 0 means none.
   std::int64_t experts = 0;
@@ -39,6 +48,8 @@ struct Hyperparameters {
   double expert_scale = 1;
   std::int64_t leading_dense_layers = 0;
 
+  bool normalises_experts = false;  // the weights of the chosen ones add up to 1
+
   bool shift_logits = false;         // the prediction for position i is read at row i - 1
   bool token_dropout = false;        // ESM-2: masked embeddings are zero, the others rescaled
   std::int64_t token_types = 0;      // BERT: rows of the segment embedding
@@ -48,11 +59,17 @@ struct Hyperparameters {
 
   std::int64_t query_dim() const { return heads * head_dim; }
   std::int64_t kv_dim() const { return kv_heads * head_dim; }
+  bool IsLocal(std::int64_t layer) const { return attention_window > 0 && layer % global_every != 0; }
+  /// Layers with weights of their own.
+  std::int64_t stored_layers() const { return shares_layers ? 1 : layers; }
 };
 
 /// Reads what all architectures share; their rows read the rest. Throws Error naming file and key for
 /// missing keys and for numbers that no network can have.
 Hyperparameters ReadCommonHyperparameters(const Metadata& metadata);
+
+/// Reads which GELU, for the rows that have one. Throws Error naming file, key and value.
+void ReadGelu(const Metadata& metadata, Hyperparameters& hyper);
 
 /// Checks what RoPE requires of a network that has it: heads of even size. (With learned positions heads may have any
 /// size.) Throws Error naming file and key.

@@ -48,18 +48,14 @@ void Read(const Metadata& metadata, Hyperparameters& hyper) {
   hyper.expert_scale = metadata.RealOr(prefix + "expert_weights_scale", 1);
   hyper.leading_dense_layers = metadata.IntegerOr(prefix + "leading_dense_block_count", 0);
   hyper.shared_expert_dim = hyper.expert_dim * metadata.IntegerOr(prefix + "expert_shared_count", 1);
-  hyper.attention_block = metadata.IntegerOr("diffusion.block_length", kReleasedBlock);
+  ReadAttentionBlock(metadata, kReleasedBlock, hyper);
   if (hyper.experts > 0) CheckGroups(metadata, hyper);
-  if (hyper.attention_block < 0) {
-    BadInput("{}: key 'diffusion.block_length' is {}, must not be negative", metadata.origin(), hyper.attention_block);
-  }
 }
 
 void Require(const Hyperparameters& h, TensorTable& table) {
   RequirePreNormNetwork(h, table);
   for (std::int64_t i = 0; i < h.layers; ++i) {
-    table.Require("attn_q_norm.weight", {h.head_dim}, i);
-    table.Require("attn_k_norm.weight", {h.head_dim}, i);
+    RequireHeadNorms(h, table, i);
     if (i < h.leading_dense_layers || h.experts == 0) {
       RequireSwiGlu(h, table, i);
       continue;

@@ -15,16 +15,17 @@ void RequireLayerNorm(TensorTable& table, std::string_view name, std::int64_t di
 }
 
 void RequireMaskedLmHead(const Hyperparameters& h, TensorTable& table) {
-  RequireLinear(table, "head_dense", h.model_dim, h.model_dim, -1);
-  RequireLayerNorm(table, "head_norm", h.model_dim);
+  RequireLinear(table, "head_dense", h.model_dim, h.token_dim, -1);
+  RequireLayerNorm(table, "head_norm", h.token_dim);
   table.Require("output.bias", {h.vocab_size});
-  table.Allow("output.weight", {h.model_dim, h.vocab_size});
+  table.Allow("output.weight", {h.token_dim, h.vocab_size});
 }
 
 ggml_tensor* MaskedLmHead(Graph& graph, ggml_tensor* x) {
   ggml_tensor* hidden = graph.LayerNorm(graph.Gelu(graph.Linear(x, "head_dense")), "head_norm");
   ggml_tensor* logits = graph.Linear(hidden, graph.Has("output.weight") ? "output" : "token_embd");
-  return graph.Has("output.weight") ? logits : graph.Add(logits, graph.Tensor("output.bias"));
+  const bool adds_bias = !graph.Has("output.weight") && graph.Has("output.bias");
+  return adds_bias ? graph.Add(logits, graph.Tensor("output.bias")) : logits;
 }
 
 }  // namespace punt

@@ -1,4 +1,4 @@
-// The head of BERT's family: dense, erf GELU, layer norm, then the embedding (or a matrix of its own) and a bias.
+// The head of BERT's family: dense, GELU, layer norm, then the embedding (or a matrix of its own) and a bias.
 #pragma once
 
 #include "model/graph.h"

@@ -33,6 +33,7 @@ class MergedSource : public WeightSource {
 
   const Metadata& metadata() const override { return base_->metadata(); }
   std::span<const TensorInfo> tensors() const override { return infos_; }
+  std::span<const std::string> warnings() const override { return base_->warnings(); }
 
   std::span<const std::byte> Mapped(std::size_t index) const override {
     return changes_.contains(index) ? std::span<const std::byte>() : base_->Mapped(index);

@@ -126,7 +126,8 @@ Network::Network(std::unique_ptr<WeightSource> source, const NetworkOptions& opt
       row_(&FindArchitecture(source_->metadata().String("general.architecture"), source_->metadata().origin())),
       hyper_(ReadHyperparameters(*row_, source_->metadata())),
       table_(*source_),
-      mask_token_(ReadMaskToken(source_->metadata(), hyper_.vocab_size)) {
+      mask_token_(ReadMaskToken(source_->metadata(), hyper_.vocab_size)),
+      warnings_(source_->warnings().begin(), source_->warnings().end()) {
   row_->require(hyper_, table_);
   ggml_backend_dev_t device = FindDevice(options.device);
   if (device != CpuDevice()) devices_.push_back(device);

@@ -5,11 +5,11 @@
 namespace punt {
 
 void RequirePostNormNetwork(const Hyperparameters& h, TensorTable& table) {
-  table.Require("token_embd.weight", {h.model_dim, h.vocab_size});
-  table.Require("position_embd.weight", {h.model_dim, h.context_length});
-  if (h.token_types > 0) table.Require("token_types.weight", {h.model_dim, h.token_types});
-  RequireLayerNorm(table, "token_embd_norm", h.model_dim);
-  for (std::int64_t i = 0; i < h.layers; ++i) {
+  table.Require("token_embd.weight", {h.token_dim, h.vocab_size});
+  table.Require("position_embd.weight", {h.token_dim, h.context_length});
+  if (h.token_types > 0) table.Require("token_types.weight", {h.token_dim, h.token_types});
+  RequireLayerNorm(table, "token_embd_norm", h.token_dim);
+  for (std::int64_t i = 0; i < h.stored_layers(); ++i) {
     for (const char* name : {"attn_q", "attn_k", "attn_v"}) RequireLinear(table, name, h.model_dim, h.query_dim(), i);
     RequireLinear(table, "attn_output", h.query_dim(), h.model_dim, i);
     RequireLayerNorm(table, "attn_output_norm", h.model_dim, i);

@@ -1,4 +1,5 @@
-// What BERT and DistilBERT share: learned positions, post-norm layers with biases, erf GELU, the masked-LM head.
+// What BERT, RoBERTa, ALBERT and DistilBERT share: learned positions, post-norm layers with biases, a GELU, the
+// masked-LM head.
 #pragma once
 
 #include "model/graph.h"

@@ -1,5 +1,7 @@
 #include "model/pre_norm.h"
 
+#include "base/check.h"
+
 namespace punt {
 
 void RequirePreNormNetwork(const Hyperparameters& h, TensorTable& table) {
@@ -30,6 +32,19 @@ void RequireSwiGlu(const Hyperparameters& h, TensorTable& table, std::int64_t la
   table.Require("ffn_down.weight", {h.feed_forward_dim, h.model_dim}, layer);
 }
 
+void RequireHeadNorms(const Hyperparameters& h, TensorTable& table, std::int64_t layer) {
+  table.Require("attn_q_norm.weight", {h.head_dim}, layer);
+  table.Require("attn_k_norm.weight", {h.head_dim}, layer);
+}
+
+void ReadAttentionBlock(const Metadata& metadata, std::int64_t fallback, Hyperparameters& hyper) {
+  constexpr const char* kKey = "diffusion.block_length";
+  hyper.attention_block = metadata.IntegerOr(kKey, fallback);
+  if (hyper.attention_block < 0) {
+    BadInput("{}: key '{}' is {}, must not be negative", metadata.origin(), kKey, hyper.attention_block);
+  }
+}
+
 void RequireDenseNetwork(const Hyperparameters& hyper, TensorTable& table) {
   RequirePreNormNetwork(hyper, table);
   for (std::int64_t i = 0; i < hyper.layers; ++i) RequireSwiGlu(hyper, table, i);
@@ -52,11 +67,7 @@ Projections Project(Graph& graph, ggml_tensor* x) {
             graph.Heads(graph.Linear(x, "attn_k"), h.kv_heads), graph.Heads(graph.Linear(x, "attn_v"), h.kv_heads)};
   }
   ggml_tensor* qkv = graph.Linear(x, "attn_qkv");
-  const auto part = [&](std::int64_t first, std::int64_t heads) {
-    ggml_tensor* view = ggml_view_2d(graph.context(), qkv, heads * h.head_dim, qkv->ne[1], qkv->nb[1],
-                                     static_cast<std::size_t>(first) * qkv->nb[0]);
-    return ggml_cont(graph.context(), view);
-  };
+  const auto part = [&](std::int64_t first, std::int64_t heads) { return graph.Part(qkv, first, heads * h.head_dim); };
   return {graph.Heads(graph.Asked(part(0, h.heads)), h.heads), graph.Heads(part(h.query_dim(), h.kv_heads), h.kv_heads),
           graph.Heads(part(h.query_dim() + h.kv_dim(), h.kv_heads), h.kv_heads)};
 }

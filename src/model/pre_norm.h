@@ -11,7 +11,13 @@ void RequirePreNormNetwork(const Hyperparameters& hyper, TensorTable& table);
 /// ffn_gate, ffn_up, ffn_down of one layer.
 void RequireSwiGlu(const Hyperparameters& hyper, TensorTable& table, std::int64_t layer);
 
-/// Both, for a network without experts.
+/// attn_q_norm and attn_k_norm of one layer.
+void RequireHeadNorms(const Hyperparameters& hyper, TensorTable& table, std::int64_t layer);
+
+/// Positions per block of block-causal attention. Throws Error naming file and key for a negative number.
+void ReadAttentionBlock(const Metadata& metadata, std::int64_t fallback, Hyperparameters& hyper);
+
+/// What RequirePreNormNetwork and RequireSwiGlu do, for a network without experts.
 void RequireDenseNetwork(const Hyperparameters& hyper, TensorTable& table);
 
 ggml_tensor* EmbedTokens(Graph& graph);

@@ -34,11 +34,18 @@ std::vector<Position> ColumnsOf(const Sequence& sequence) {
   return all;
 }
 
-bool Sees(const Sequence& sequence, std::int64_t block, std::int64_t query, std::int64_t key) {
+/// What restricts attention in a layer: blocks, and how far to each side is seen. 0: no restriction.
+struct Sight {
+  std::int64_t block = 0;
+  std::int64_t window = 0;
+};
+
+bool Sees(const Sequence& sequence, const Sight& sight, std::int64_t query, std::int64_t key) {
   const std::int64_t real = std::ssize(sequence.tokens) - std::ssize(sequence.shadow_of);
   if (key >= real) return key == query;
   const Position at = PositionOf(sequence, query);
-  if (block > 0 && key / block > at / block) return false;
+  if (sight.block > 0 && key / sight.block > at / sight.block) return false;
+  if (sight.window > 0 && std::abs(at - key) > sight.window) return false;
   return query < real || key != at;
 }
 
@@ -51,14 +58,18 @@ bool IsMasked(const Sequence& s, const Hyperparameters& hyper) {
   return !s.shadow_of.empty() || (block > 0 && std::ssize(s.tokens) > block);
 }
 
-std::vector<ggml_fp16_t> Mask(const Sequence& sequence, std::int64_t block, std::span<const Position> queries) {
+bool IsWindowed(const Sequence& s, const Hyperparameters& hyper) {
+  return hyper.attention_window > 0 && std::ssize(s.tokens) - std::ssize(s.shadow_of) > hyper.attention_window + 1;
+}
+
+std::vector<ggml_fp16_t> Mask(const Sequence& sequence, const Sight& sight, std::span<const Position> queries) {
   const ggml_fp16_t open = ggml_fp32_to_fp16(0);
   const ggml_fp16_t closed = ggml_fp32_to_fp16(-std::numeric_limits<float>::infinity());
   std::vector<ggml_fp16_t> mask;
   mask.reserve(queries.size() * sequence.tokens.size());
   for (Position query : queries) {
     for (std::int64_t key = 0; key < std::ssize(sequence.tokens); ++key) {
-      mask.push_back(Sees(sequence, block, query, key) ? open : closed);
+      mask.push_back(Sees(sequence, sight, query, key) ? open : closed);
     }
   }
   return mask;
@@ -88,6 +99,7 @@ SequenceShape ShapeOf(const Sequence& s, const Hyperparameters& hyper) {
           .columns = is_partial ? std::ssize(s.columns) : tokens,
           .rows = std::ssize(s.rows),
           .is_masked = IsMasked(s, hyper),
+          .is_windowed = IsWindowed(s, hyper),
           .stored = is_partial || s.stores ? s.key_values : nullptr,
           .stores = s.stores};
 }
@@ -114,9 +126,15 @@ void SetInputs(const GraphInputs& inputs, std::span<const Sequence> sequences, c
     if (hyper.token_dropout) AppendScales(s, columns, network.mask_token(), scales);
     first += std::ssize(columns);
     SetInput(inputs.places[i], columns);
-    if (!IsMasked(s, hyper)) continue;
-    SetInput(inputs.masks[i], Mask(s, Block(s, hyper), columns));
-    SetInput(inputs.asked_masks[i], Mask(s, Block(s, hyper), s.rows));
+    Sight sight{.block = Block(s, hyper)};
+    if (IsMasked(s, hyper)) {
+      SetInput(inputs.masks[i], Mask(s, sight, columns));
+      SetInput(inputs.asked_masks[i], Mask(s, sight, s.rows));
+    }
+    if (!IsWindowed(s, hyper)) continue;
+    sight.window = hyper.attention_window;
+    SetInput(inputs.local_masks[i], Mask(s, sight, columns));
+    SetInput(inputs.local_asked_masks[i], Mask(s, sight, s.rows));
   }
   SetInput(inputs.tokens, tokens);
   SetInput(inputs.positions, positions);

@@ -26,6 +26,9 @@ Json ReadMerges(const std::filesystem::path& file) {
   return merges;
 }
 
+/// RoBERTa has them in vocab.json, without saying that they are special.
+constexpr const char* kRobertaSpecials[] = {"<s>", "<pad>", "</s>", "<unk>", "<mask>"};
+
 /// {"151666": {"content": "<|mask|>", "special": true}} or {"<|mask|>": 151666}
 Json ReadAddedTokens(const std::filesystem::path& folder, const HfJson& config) {
   Json added = Json::array();
@@ -58,19 +61,29 @@ HfVocabulary ReadBpeFiles(const std::filesystem::path& folder, const HfJson& tok
   const bool is_qwen2 = name.starts_with("Qwen2Tokenizer") || name.starts_with("DreamTokenizer") ||
                         (name.empty() && (model_type == "Dream" || model_type == "qwen2"));
   const bool is_gpt2 = name.starts_with("GPT2Tokenizer") || (name.empty() && model_type == "gpt2");
-  if (!is_qwen2 && !is_gpt2) {
+  const bool is_roberta = name.starts_with("RobertaTokenizer") || (name.empty() && model_type == "roberta");
+  if (!is_qwen2 && !is_gpt2 && !is_roberta) {
     field.Refuse(
         fmt::format("'{}' without a tokenizer.json is not supported; supported: DreamTokenizer, "
-                    "Qwen2Tokenizer, GPT2Tokenizer",
+                    "Qwen2Tokenizer, GPT2Tokenizer, RobertaTokenizer",
                     name));
   }
   const std::filesystem::path file = folder / "vocab.json";
   const HfJson vocab = HfJson::Parse(ReadWholeFile(file), file.string());
   Json whole = {{"model", {{"type", "BPE"}, {"vocab", vocab.Object()}, {"merges", ReadMerges(folder / "merges.txt")}}}};
   whole["added_tokens"] = ReadAddedTokens(folder, tokenizer_config);
+  for (const char* special : kRobertaSpecials) {
+    if (!is_roberta || !vocab.Object().contains(special)) continue;
+    whole["added_tokens"].push_back({{"content", special}, {"id", vocab[special].Integer()}, {"special", true}});
+  }
   whole["pre_tokenizer"] = Json::parse(is_qwen2 ? kQwen2Steps : kGpt2Steps);
   if (is_qwen2) whole["normalizer"] = {{"type", "NFC"}};
-  return ReadHfBpe(HfJson(std::move(whole), folder.string(), ""));
+  HfVocabulary vocabulary = ReadHfBpe(HfJson(std::move(whole), folder.string(), ""));
+  if (is_roberta) {
+    vocabulary.prefix = "<s>";
+    vocabulary.suffix = "</s>";
+  }
+  return vocabulary;
 }
 
 }  // namespace punt

@@ -26,19 +26,22 @@ struct SpecialRow {
   const char* role;  // "bos": fields bos_token, bos_token_id
   const char* key;   // GGUF's
   bool config_first;
-  std::array<const char*, 5> names;  // looked for when no file says
+  std::array<const char*, 7> names;  // looked for when no file says
 };
 
-// "seperator" is GGUF's spelling.
+constexpr SpecialRow kSeparator = {"sep", "seperator_token_id", false, {"[SEP]", "<sep>"}};  // GGUF's spelling
 constexpr SpecialRow kSpecials[] = {
     {"bos", "bos_token_id", false, {}},
     {"eos", "eos_token_id", false, {"<|endoftext|>", "<eos>", "</s>"}},
     {"eot", "eot_token_id", false, {"<|eot_id|>", "<|im_end|>", "<|role_end|>", "<end_of_turn>"}},
     {"pad", "padding_token_id", false, {"[PAD]", "<pad>"}},
     {"unk", "unknown_token_id", false, {"[UNK]", "<unk>"}},
-    {"mask", "mask_token_id", true, {"<|mdm_mask|>", "<|mask|>", "[MASK]", "<mask>"}},
+    {"mask",
+     "mask_token_id",
+     true,
+     {"<|mdm_mask|>", "<|mask|>", "<|MASK|>", "|<MASK>|", "<[MASK_TOKEN]>", "[MASK]", "<mask>"}},
     {"cls", "cls_token_id", false, {"[CLS]", "<cls>"}},
-    {"sep", "seperator_token_id", false, {"[SEP]"}},
+    kSeparator,
 };
 
 /// A special token is written as a string or as an object with its text.
@@ -152,7 +155,10 @@ void WriteSpecials(const HfFolder& folder, const HfVocabulary& vocabulary, gguf_
     gguf_set_val_u32(gguf, fmt::format("tokenizer.ggml.{}", key).c_str(), static_cast<std::uint32_t>(token));
   };
   for (const SpecialRow& row : kSpecials) {
-    const auto token = FindSpecial(row, folder, vocabulary);
+    auto token = FindSpecial(row, folder, vocabulary);
+    // BERT's vocabularies of letters end a text with their separator.
+    const bool is_end = std::string_view(row.role) == "eos";
+    if (is_end && !token && vocabulary.model == "esm") token = FindSpecial(kSeparator, folder, vocabulary);
     if (token) write(row.key, *token);
     if (std::string_view(row.role) == "bos") bos = token;
     if (std::string_view(row.role) == "eos") eos = token;
@@ -199,7 +205,8 @@ std::optional<HfVocabulary> ReadVocabulary(const fs::path& path, const HfFolder&
   }
   const fs::path list = path / "vocab.txt";
   if (!fs::exists(list)) return std::nullopt;
-  return IsEsm(folder) ? ReadEsmVocab(list) : ReadBertVocab(list, folder.tokenizer_config);
+  const bool is_letters = IsEsm(folder) || IsVocabOfLetters(list);
+  return is_letters ? ReadEsmVocab(list) : ReadBertVocab(list, folder.tokenizer_config);
 }
 
 }  // namespace

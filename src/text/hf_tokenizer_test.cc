@@ -109,6 +109,21 @@ TEST_F(HfTokenizerTest, VocabJsonAndMergesGiveWhatTokenizerJsonGives) {
   EXPECT_NE(ErrorOf([&] { Convert(); }).find("tokenizer_class: 'OddTokenizer' without"), std::string::npos);
 }
 
+TEST_F(HfTokenizerTest, RobertasFilesMarkItsSpecialTokens) {
+  Json vocab = {{"<s>", 0}, {"<pad>", 1}, {"</s>", 2}, {"<unk>", 3}, {"<mask>", 4}, {"a", 5},
+                {"b", 6},   {"ab", 7},    {"<", 8},    {"s", 9},     {">", 10}};
+  Write("vocab.json", vocab.dump());
+  Write("merges.txt", "#version: 0.2\na b\n");
+  Write("config.json", R"({"model_type": "roberta", "bos_token_id": 0, "eos_token_id": 2, "pad_token_id": 1})");
+  const Vocabulary vocabulary = OpenVocabulary(Convert());
+  EXPECT_EQ(vocabulary.tokenizer->Encode("abab"), (Tokens{7, 7}));
+  EXPECT_EQ(vocabulary.tokenizer->Prefix(), Tokens{0});
+  EXPECT_EQ(vocabulary.tokenizer->Suffix(), Tokens{2});
+  EXPECT_EQ(vocabulary.mask_token, 4);
+  EXPECT_EQ(vocabulary.tokenizer->Encode("a<s>"), (Tokens{5, 8, 9, 10}));  // written by a user: text
+  EXPECT_EQ(vocabulary.tokenizer->Encode("a<mask>", {.specials = true}), (Tokens{5, 4}));
+}
+
 TEST_F(HfTokenizerTest, CasedWordPiece) {
   Write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nA\na\n\xc3\xa9\n##a\n");
   Write("tokenizer_config.json", R"({"do_lower_case": false})");
@@ -117,6 +132,82 @@ TEST_F(HfTokenizerTest, CasedWordPiece) {
   EXPECT_EQ(vocabulary.tokenizer->Decode(Tokens{5, 8, 7}), "Aa \xc3\xa9");
   EXPECT_EQ(vocabulary.tokenizer->Encode("A" + std::string(100, 'a')), Tokens{1});  // more than 100 characters
   EXPECT_EQ(vocabulary.tokenizer->Encode("A" + std::string(99, 'a')).size(), 100u);
+}
+
+TEST_F(HfTokenizerTest, ACasedVocabularyIsNotLowered) {
+  constexpr const char* kSpecials = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
+  Write("vocab.txt", std::string(kSpecials) + "Paris\nparis\n\xc3\xa9t\xc3\xa9\n##s\n");
+  EXPECT_EQ(OpenVocabulary(Convert()).tokenizer->Encode("Paris \xc3\xa9t\xc3\xa9"), (Tokens{5, 7}));
+  Write("tokenizer_config.json", R"({"do_lower_case": true})");  // has the last word
+  EXPECT_EQ(OpenVocabulary(Convert()).tokenizer->Encode("Paris"), Tokens{6});
+  Write("tokenizer_config.json", "{}");
+  Write("vocab.txt", std::string(kSpecials) + "paris\n##s\n[Unused]\n");
+  EXPECT_EQ(OpenVocabulary(Convert()).tokenizer->Encode("PARIS"), Tokens{5});
+}
+
+// vocab.txt of AntiBERTy and of rxnfp, without any other file.
+TEST_F(HfTokenizerTest, VocabulariesOfLettersAreRecognised) {
+  Write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nA\nC\nD\nE\n");
+  const Vocabulary proteins = OpenVocabulary(Convert());
+  EXPECT_EQ(proteins.tokenizer->Encode("ACDe A"), (Tokens{5, 6, 7, 8, 5}));
+  EXPECT_EQ(proteins.tokenizer->Prefix(), Tokens{2});
+  EXPECT_EQ(proteins.tokenizer->Suffix(), Tokens{3});
+  EXPECT_EQ(proteins.eos_tokens, Tokens{3});
+  EXPECT_EQ(proteins.mask_token, 4);
+  EXPECT_THROW(proteins.tokenizer->Encode("AX"), Error);
+  Write("vocab.txt", "[PAD]\n[unused1]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nc\nC\nCl\n[C@@H]\n>>\n%10\n(\n");
+  Write("tokenizer_config.json", "{}");
+  EXPECT_EQ(OpenVocabulary(Convert()).tokenizer->Encode("Clc>>[C@@H](C%10"), (Tokens{8, 6, 10, 9, 12, 7, 11}));
+  Write("vocab.txt", "<pad>\n<mask>\n<cls>\n<sep>\n<unk>\nA\nB\nC\n");  // TAPE's
+  EXPECT_EQ(OpenVocabulary(Convert()).tokenizer->Suffix(), Tokens{3});
+  EXPECT_EQ(OpenVocabulary(Convert()).mask_token, 1);
+}
+
+// The form of ESM C's tokenizer.json, and of SAFE's, which GenMol has.
+TEST_F(HfTokenizerTest, TokenizerJsonOfLetters) {
+  Json json = {
+      {"model",
+       {{"type", "BPE"},
+        {"vocab",
+         {{"<cls>", 0}, {"<pad>", 1}, {"<eos>", 2}, {"<unk>", 3}, {"L", 4}, {"A", 5}, {"|", 6}, {"<mask>", 7}}},
+        {"merges", Json::array()}}},
+      {"added_tokens", Json::array({{{"id", 7}, {"content", "<mask>"}, {"special", true}},
+                                    {{"id", 2}, {"content", "<eos>"}, {"special", true}},
+                                    {{"id", 6}, {"content", "|"}, {"special", true}}})}};
+  Write("tokenizer.json", json.dump());
+  const Vocabulary proteins = OpenVocabulary(Convert());
+  EXPECT_EQ(proteins.tokenizer->Encode("LAal"), (Tokens{4, 5, 5, 4}));
+  EXPECT_EQ(proteins.tokenizer->Prefix(), Tokens{0});
+  EXPECT_EQ(proteins.tokenizer->Suffix(), Tokens{2});
+  EXPECT_EQ(proteins.mask_token, 7);
+  EXPECT_THROW(proteins.tokenizer->Encode("L|A"), Error);
+
+  json["custom_pre_tokenizer"] = true;
+  json["pre_tokenizer"] = {{"type", "Whitespace"}};
+  json["model"]["vocab"] = {{"[UNK]", 0}, {"[CLS]", 1}, {"[SEP]", 2}, {"[PAD]", 3}, {"[MASK]", 4}, {"C", 5},
+                            {"l", 6},     {"Cl", 7},    {"[", 8},     {"n", 9},     {"H", 10},     {"]", 11},
+                            {"[n", 12},   {"H]", 13},   {"[nH]", 14}, {".", 15}};
+  json["model"]["merges"] = {"C l", "[ n", "H ]", "[n H]"};
+  json["added_tokens"] = Json::array({{{"id", 4}, {"content", "[MASK]"}, {"special", true}},
+                                      {{"id", 1}, {"content", "[CLS]"}, {"special", true}},
+                                      {{"id", 2}, {"content", "[SEP]"}, {"special", true}}});
+  Write("tokenizer.json", json.dump());
+  const Vocabulary molecules = OpenVocabulary(Convert());
+  EXPECT_EQ(molecules.tokenizer->Encode("CCl.[nH]C"), (Tokens{5, 7, 15, 14, 5}));
+  EXPECT_EQ(molecules.tokenizer->Suffix(), Tokens{2});
+  EXPECT_EQ(molecules.mask_token, 4);
+  json["custom_pre_tokenizer"] = false;
+  Write("tokenizer.json", json.dump());
+  EXPECT_NE(ErrorOf([&] { Convert(); }).find("must end in ByteLevel"), std::string::npos);
+}
+
+TEST_F(HfTokenizerTest, TheMasksOfReleasedModelsAreKnownByName) {
+  for (const char* name : {"<|MASK|>", "|<MASK>|", "<[MASK_TOKEN]>"}) {
+    Json json = GoldenJson("llada", "tokenizer.json");
+    json["added_tokens"] = Json::array({{{"id", 311}, {"content", name}, {"special", true}}});
+    Write("tokenizer.json", json.dump());
+    EXPECT_EQ(OpenVocabulary(Convert()).mask_token, 311) << name;
+  }
 }
 
 TEST_F(HfTokenizerTest, LettersMayBeWrittenInBrackets) {

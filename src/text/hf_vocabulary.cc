@@ -43,6 +43,15 @@ void ReadPostProcessor(const HfJson& processor, HfVocabulary& vocabulary) {
   }
 }
 
+/// Letters without spaces between them, as BPE: without merges (ESM C), or with those that put atoms together from
+/// characters, whose words a program of its own splits into atoms (SAFE, for GenMol). Texts in words have ByteLevel.
+bool IsJsonOfLetters(const HfJson& tokenizer, const std::string& type) {
+  const HfJson words = tokenizer["pre_tokenizer"];
+  if (type != "BPE" || tokenizer["model"]["byte_fallback"].BooleanOr(false)) return false;
+  if (words.IsNull()) return tokenizer["model"]["merges"].Size() == 0;
+  return words["type"].StringOr("") == "Whitespace" && tokenizer["custom_pre_tokenizer"].BooleanOr(false);
+}
+
 }  // namespace
 
 void HfVocabulary::Add(const std::string& text, std::int64_t id, TokenKind kind) {
@@ -95,7 +104,9 @@ HfVocabulary ParseTokenizerJson(std::string_view bytes, const std::string& origi
   if (type != "BPE" && type != "WordPiece") {
     model["type"].Refuse(fmt::format("'{}' is not supported; supported: BPE, WordPiece", type));
   }
-  HfVocabulary vocabulary = type == "BPE" ? ReadHfBpe(tokenizer) : ReadHfWordPiece(tokenizer);
+  HfVocabulary vocabulary = IsJsonOfLetters(tokenizer, type) ? ReadHfLetters(tokenizer)
+                            : type == "BPE"                  ? ReadHfBpe(tokenizer)
+                                                             : ReadHfWordPiece(tokenizer);
   if (vocabulary.tokens.empty()) model["vocab"].Refuse("is empty");
   ReadPostProcessor(tokenizer["post_processor"], vocabulary);
   return vocabulary;

@@ -40,6 +40,7 @@ HfVocabulary ParseTokenizerJson(std::string_view bytes, const std::string& origi
 /// By the "type" of its model. For ParseTokenizerJson.
 HfVocabulary ReadHfBpe(const HfJson& tokenizer);
 HfVocabulary ReadHfWordPiece(const HfJson& tokenizer);
+HfVocabulary ReadHfLetters(const HfJson& tokenizer);
 
 /// Adds "added_tokens" to tokens that were read from "model.vocab".
 void AddAddedTokens(const HfJson& tokenizer, HfVocabulary& vocabulary);
@@ -53,5 +54,8 @@ HfVocabulary ReadBpeFiles(const std::filesystem::path& folder, const HfJson& tok
 /// vocab.txt, one token per line, of BERT and of ESM. `config` is tokenizer_config.json.
 HfVocabulary ReadBertVocab(const std::filesystem::path& file, const HfJson& config);
 HfVocabulary ReadEsmVocab(const std::filesystem::path& file);
+/// Whether the tokens of a vocab.txt are letters that are written without spaces between them (amino acids; atoms and
+/// bonds): all are short, and none is the inside of a word.
+bool IsVocabOfLetters(const std::filesystem::path& file);
 
 }  // namespace punt

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <sstream>
 
 #include "base/check.h"
@@ -26,6 +27,16 @@ void ReadLines(const std::filesystem::path& file, HfVocabulary& vocabulary) {
 void Mark(const char* text, TokenKind kind, HfVocabulary& vocabulary) {
   const auto token = vocabulary.Find(text);
   if (token) vocabulary.kinds[static_cast<std::size_t>(*token)] = kind;
+}
+
+bool IsBracketed(const std::string& text) { return text.starts_with('[') && text.ends_with(']'); }
+
+/// Lower-casing would make tokens with capitals unreachable.
+bool HasCapitals(const HfVocabulary& vocabulary) {
+  return std::any_of(vocabulary.tokens.begin(), vocabulary.tokens.end(), [](const std::string& text) {
+    const auto is_capital = [](char letter) { return letter >= 'A' && letter <= 'Z'; };
+    return !IsBracketed(text) && std::any_of(text.begin(), text.end(), is_capital);
+  });
 }
 
 void MarkBertSpecials(HfVocabulary& vocabulary) {
@@ -66,14 +77,39 @@ HfVocabulary ReadHfWordPiece(const HfJson& tokenizer) {
   return vocabulary;
 }
 
+HfVocabulary ReadHfLetters(const HfJson& tokenizer) {
+  HfVocabulary vocabulary;
+  vocabulary.origin = tokenizer.origin();
+  vocabulary.model = "esm";
+  const HfJson vocab = tokenizer["model"]["vocab"];
+  for (const auto& [text, id] : vocab.Object().items()) {
+    vocabulary.Add(text, vocab[text].Integer(), TokenKind::kNormal);
+  }
+  AddAddedTokens(tokenizer, vocabulary);
+  return vocabulary;
+}
+
 HfVocabulary ReadBertVocab(const std::filesystem::path& file, const HfJson& config) {
   HfVocabulary vocabulary;
   vocabulary.model = "bert";
   ReadLines(file, vocabulary);
   MarkBertSpecials(vocabulary);
-  vocabulary.lowercase = config["do_lower_case"].BooleanOr(true);
+  vocabulary.lowercase = config["do_lower_case"].BooleanOr(!HasCapitals(vocabulary));
   vocabulary.strip_accents = config["strip_accents"].BooleanOr(vocabulary.lowercase);
   return vocabulary;
+}
+
+bool IsVocabOfLetters(const std::filesystem::path& file) {
+  constexpr std::size_t kLongest = 3;  // atoms (Cl), ring bonds (%12), the arrow of a reaction (>>)
+  HfVocabulary vocabulary;
+  ReadLines(file, vocabulary);
+  bool has_letters = false;
+  for (const std::string& text : vocabulary.tokens) {
+    if (IsBracketed(text) || (text.starts_with('<') && text.ends_with('>'))) continue;
+    if (text.starts_with("##") || text.size() > kLongest) return false;
+    has_letters = has_letters || text.size() == 1;
+  }
+  return has_letters;
 }
 
 HfVocabulary ReadEsmVocab(const std::filesystem::path& file) {

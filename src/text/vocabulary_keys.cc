@@ -14,7 +14,8 @@ namespace {
 constexpr std::array<std::string_view, 4> kModels = {"gpt2", "llama", "bert", "esm"};
 
 // The names of the mask in released models whose files do not say which token it is.
-constexpr std::array<std::string_view, 4> kMaskNames = {"<|mdm_mask|>", "<|mask|>", "[MASK]", "<mask>"};
+constexpr std::array<std::string_view, 7> kMaskNames = {"<|mdm_mask|>",   "<|mask|>", "<|MASK|>", "|<MASK>|",
+                                                        "<[MASK_TOKEN]>", "[MASK]",   "<mask>"};
 
 // Their tokenizer.json normalises to NFC, which GGUF has no key for: files of other converters do not say it.
 constexpr std::array<std::string_view, 4> kNfcPres = {"qwen2", "bailingmoe", "bailingmoe2", "llada-moe"};

@@ -1,52 +1,29 @@
-// BERT and DistilBERT masked language models: post-norm, learned positions, erf GELU, a head of dense, GELU, norm and
+// BERT and DistilBERT masked language models: post-norm, learned positions, a GELU, a head of dense, GELU, norm and
 // the tied embedding. DistilBERT has no token types and a fixed epsilon.
+#include <algorithm>
+
 #include "base/check.h"
-#include "weights/hf_model.h"
+#include "weights/hf_post_norm.h"
 
 namespace punt {
 namespace {
 
-struct Sizes {
-  std::int64_t dim, heads, layers, hidden, vocab, positions;
-};
-
-void SetKeys(const HfConfig& config, const Sizes& sizes, double epsilon, HfModel& model) {
-  if (sizes.dim % sizes.heads != 0) {
-    BadInput("{}: a width of {} does not give {} heads", config.origin(), sizes.dim, sizes.heads);
-  }
-  model.SetSize("context_length", sizes.positions);
-  model.SetSize("embedding_length", sizes.dim);
-  model.SetSize("block_count", sizes.layers);
-  model.SetSize("feed_forward_length", sizes.hidden);
-  model.SetSize("attention.head_count", sizes.heads);
-  model.SetReal("attention.layer_norm_epsilon", epsilon);
-  model.SetFlag("attention.causal", false);
-  model.SetSize("vocab_size", sizes.vocab);
-  gguf_set_val_bool(model.keys.get(), "diffusion.shift_logits", false);
-}
-
-void AddHeadMatrix(const HfConfig& config, const Sizes& sizes, const std::string& source, HfModel& model) {
-  if (config.BooleanOr("tie_word_embeddings", true)) {
-    model.ignored.push_back(source + ".weight");
-  } else {
-    model.Matrix("output", source, sizes.vocab, sizes.dim);
-  }
+/// TAPE's BERT for proteins is the same network; only its head has another name.
+bool IsTape(const HfConfig& config) {
+  const std::vector<std::string> classes = config.Strings("architectures");
+  return config.StringOr("model_type", "") == "protein_bert" ||
+         std::find(classes.begin(), classes.end(), "ProteinBertForMaskedLM") != classes.end();
 }
 
 }  // namespace
 
 void DescribeBert(const HfConfig& config, HfModel& model) {
-  config.Demand("hidden_act", "gelu");
   config.Demand("position_embedding_type", "absolute");
   config.Demand("is_decoder", false);
-  const Sizes sizes{.dim = config.Size("hidden_size"),
-                    .heads = config.Size("num_attention_heads"),
-                    .layers = config.Size("num_hidden_layers", HfConfig::kMostLayers),
-                    .hidden = config.Size("intermediate_size"),
-                    .vocab = config.Size("vocab_size"),
-                    .positions = config.Size("max_position_embeddings")};
+  const PostNormSizes sizes = ReadPostNormSizes(config);
   const std::int64_t types = config.SizeOr("type_vocab_size", 2);
-  SetKeys(config, sizes, config.RealOr("layer_norm_eps", 1e-12), model);
+  SetPostNormKeys(config, sizes, config.RealOr("layer_norm_eps", 1e-12), model);
+  SetGelu(config, "hidden_act", model);
   model.SetSize("token_type_count", types);
 
   const std::string embeddings = "bert.embeddings.";
@@ -54,39 +31,26 @@ void DescribeBert(const HfConfig& config, HfModel& model) {
   model.Matrix("token_types", embeddings + "token_type_embeddings", types, sizes.dim);
   model.Matrix("position_embd", embeddings + "position_embeddings", sizes.positions, sizes.dim);
   model.LayerNorm("token_embd_norm", embeddings + "LayerNorm", sizes.dim);
-  for (std::int64_t layer = 0; layer < sizes.layers; ++layer) {
-    const std::string to = fmt::format("blk.{}.", layer);
-    const std::string from = fmt::format("bert.encoder.layer.{}.", layer);
-    model.Linear(to + "attn_q", from + "attention.self.query", sizes.dim, sizes.dim);
-    model.Linear(to + "attn_k", from + "attention.self.key", sizes.dim, sizes.dim);
-    model.Linear(to + "attn_v", from + "attention.self.value", sizes.dim, sizes.dim);
-    model.Linear(to + "attn_output", from + "attention.output.dense", sizes.dim, sizes.dim);
-    model.LayerNorm(to + "attn_output_norm", from + "attention.output.LayerNorm", sizes.dim);
-    model.Linear(to + "ffn_up", from + "intermediate.dense", sizes.hidden, sizes.dim);
-    model.Linear(to + "ffn_down", from + "output.dense", sizes.dim, sizes.hidden);
-    model.LayerNorm(to + "layer_output_norm", from + "output.LayerNorm", sizes.dim);
-  }
-  // TAPE's BERT for proteins is the same network; only its head has another name.
-  const bool is_tape = IsArchitecture(config, "ProteinBertForMaskedLM", "protein_bert");
-  const std::string head = is_tape ? "mlm." : "cls.predictions.";
+  AddBertLayers(sizes, "bert.encoder.layer.", model);
+  const std::string head = IsTape(config) ? "mlm." : "cls.predictions.";
   model.Linear("head_dense", head + "transform.dense", sizes.dim, sizes.dim);
   model.LayerNorm("head_norm", head + "transform.LayerNorm", sizes.dim);
   model.Vector("output.bias", head + "bias", sizes.vocab).sources.push_back(head + "decoder.bias");
-  // Other heads: of BERT's second task, and of AntiBERTy's.
-  model.ignored = {"bert.pooler.*", "cls.seq_relationship.*",       "cls.species.*",      "cls.chain.*",
-                   "cls.graft.*",   "bert.embeddings.position_ids", head + "decoder.bias"};
-  AddHeadMatrix(config, sizes, head + "decoder", model);
+  // The head of BERT's second task, and what follows from other tensors.
+  model.ignored = {"bert.pooler.*", "cls.seq_relationship.*", "bert.embeddings.position_ids",
+                   "bert.embeddings.token_type_ids", head + "decoder.bias"};
+  AddTiedHead(config, head + "decoder", sizes.vocab, sizes.dim, model);
 }
 
 void DescribeDistilbert(const HfConfig& config, HfModel& model) {
-  config.Demand("activation", "gelu");
-  const Sizes sizes{.dim = config.Size("dim"),
-                    .heads = config.Size("n_heads"),
-                    .layers = config.Size("n_layers", HfConfig::kMostLayers),
-                    .hidden = config.Size("hidden_dim"),
-                    .vocab = config.Size("vocab_size"),
-                    .positions = config.Size("max_position_embeddings")};
-  SetKeys(config, sizes, 1e-12, model);
+  const PostNormSizes sizes{.dim = config.Size("dim"),
+                            .heads = config.Size("n_heads"),
+                            .layers = config.Size("n_layers", HfConfig::kMostLayers),
+                            .hidden = config.Size("hidden_dim"),
+                            .vocab = config.Size("vocab_size"),
+                            .positions = config.Size("max_position_embeddings")};
+  SetPostNormKeys(config, sizes, 1e-12, model);
+  SetGelu(config, "activation", model);
 
   const std::string embeddings = "distilbert.embeddings.";
   model.Matrix("token_embd", embeddings + "word_embeddings", sizes.vocab, sizes.dim);
@@ -107,7 +71,7 @@ void DescribeDistilbert(const HfConfig& config, HfModel& model) {
   model.Linear("head_dense", "vocab_transform", sizes.dim, sizes.dim);
   model.LayerNorm("head_norm", "vocab_layer_norm", sizes.dim);
   model.Vector("output.bias", "vocab_projector.bias", sizes.vocab);
-  AddHeadMatrix(config, sizes, "vocab_projector", model);
+  AddTiedHead(config, "vocab_projector", sizes.vocab, sizes.dim, model);
 }
 
 }  // namespace punt

@@ -121,6 +121,35 @@ std::vector<std::int64_t> HfConfig::Integers(const char* field, std::size_t coun
   return numbers;
 }
 
+HfConfig HfConfig::Part(const char* field) const {
+  const Json* found = Find(field);
+  const bool is_absent = found == nullptr || *found == false;
+  if (!is_absent && !found->is_object()) Wrong(field, "an object");
+  HfConfig part;
+  part.json_ = is_absent ? Json::object() : *found;
+  part.origin_ = origin_ + ": " + field;
+  return part;
+}
+
+double HfConfig::RopeBase(double fallback) const {
+  for (const char* field : {"rope_scaling", "rope_parameters"}) {
+    const HfConfig rope = Part(field);
+    for (const char* type : {"rope_type", "type"}) rope.Demand(type, "default");
+    fallback = rope.RealOr("rope_theta", fallback);
+  }
+  Demand("rope_type", "default");
+  return RealOr("rope_theta", fallback);
+}
+
+std::string HfConfig::Gelu(const char* field) const {
+  const std::string name = StringOr(field, "gelu");
+  if (name == "gelu" || name == "gelu_python") return "gelu";
+  for (const char* tanh : {"gelu_new", "gelu_fast", "gelu_pytorch_tanh", "gelu_python_tanh", "gelu_accurate"}) {
+    if (name == tanh) return "gelu_new";
+  }
+  Wrong(field, "a GELU");
+}
+
 void HfConfig::Demand(const char* field, std::string_view value) const {
   const Json* found = Find(field);
   if (found != nullptr && !(found->is_string() && found->get<std::string>() == value)) {

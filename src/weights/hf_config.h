@@ -43,6 +43,13 @@ class HfConfig {
   /// Throws Error when the field is present (and not null, false or empty).
   void DemandAbsent(const char* field) const;
 
+  /// The base of RoPE: rope_theta, in the object rope_parameters in newer files. Throws Error for scaled rotations.
+  double RopeBase(double fallback) const;
+  /// An object within the file, as a config of its own; without any field if it is absent.
+  HfConfig Part(const char* field) const;
+  /// An activation that must be a GELU: "gelu", or "gelu_new" for all names of the approximation by tanh.
+  std::string Gelu(const char* field) const;
+
   const std::string& origin() const { return origin_; }
 
   static constexpr std::int64_t kMostSize = std::int64_t{1} << 31;
@@ -51,6 +58,7 @@ class HfConfig {
 
  private:
   const nlohmann::json* Find(const char* field) const;  // null when absent
+  HfConfig() = default;
   std::int64_t Whole(const char* field, std::int64_t least, std::int64_t most) const;
   [[noreturn]] void Wrong(const char* field, std::string_view wanted) const;
 

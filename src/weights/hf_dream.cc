@@ -8,7 +8,6 @@ namespace punt {
 void DescribeDream(const HfConfig& config, HfModel& model) {
   config.Demand("hidden_act", "silu");
   config.Demand("use_sliding_window", false);
-  config.DemandAbsent("rope_scaling");
   const std::int64_t dim = config.Size("hidden_size");
   const std::int64_t heads = config.Size("num_attention_heads");
   const std::int64_t kv_heads = config.SizeOr("num_key_value_heads", heads);
@@ -29,7 +28,7 @@ void DescribeDream(const HfConfig& config, HfModel& model) {
                     .heads = heads,
                     .kv_heads = kv_heads,
                     .rope_dims = head_dim,
-                    .rope_base = config.RealOr("rope_theta", 10'000.0),
+                    .rope_base = config.RopeBase(10'000.0),
                     .norm_epsilon = config.RealOr("rms_norm_eps", 1e-6),
                     .shift_logits = true});
 
@@ -52,11 +51,7 @@ void DescribeDream(const HfConfig& config, HfModel& model) {
     model.Matrix(to + "ffn_down", from + "mlp.down_proj", dim, hidden);
   }
   model.Vector("output_norm.weight", "model.norm.weight", dim);
-  if (config.BooleanOr("tie_word_embeddings", false)) {
-    model.ignored = {"lm_head.weight"};
-  } else {
-    model.Matrix("output", "lm_head", vocab, dim);
-  }
+  model.OutputMatrix(config, "lm_head", vocab, dim);
   model.ignored.push_back("*rotary_emb.inv_freq");
 }
 

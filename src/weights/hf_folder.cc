@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 /// How the bytes of one tensor are made.
 struct Recipe {
   std::vector<const StoredTensor*> sources;  // one, or those that are stacked
+  std::shared_ptr<const StoredTensor> cut;   // the source, if rows of the file are left out
   ggml_type source_type = GGML_TYPE_F32;
   int permuted_heads = 0;
 };
@@ -43,7 +44,14 @@ bool Matches(std::string_view name, std::string_view pattern) {
 /// Finds the sources of each tensor and keeps track of the names that were used.
 class Resolver {
  public:
-  explicit Resolver(const HfShards& shards) : shards_(shards) {}
+  /// Checkpoints of training programs put a prefix before every name ("backbone."): `first`, the name of a tensor that
+  /// every model has, shows it.
+  Resolver(const HfShards& shards, const std::string& first) : shards_(shards) {
+    if (shards.tensors().contains(first)) return;
+    for (const auto& [name, tensor] : shards.tensors()) {
+      if (name.ends_with("." + first)) prefix_ = name.substr(0, name.size() - first.size());
+    }
+  }
 
   /// False when an optional tensor is not there.
   bool Resolve(const HfTensor& tensor, TensorInfo& info, Recipe& recipe) {
@@ -57,33 +65,47 @@ class Resolver {
       recipe.source_type = *type;
       recipe.sources.push_back(source->entry);
     }
+    if (tensor.first_row > 0) {
+      recipe.cut = std::make_shared<const StoredTensor>(WithoutRows(*recipe.sources[0], tensor.first_row));
+      recipe.sources = {recipe.cut.get()};
+    }
     recipe.permuted_heads = tensor.permuted_heads;
     info.name = tensor.name;
     const bool is_f32 = tensor.shape.size() == 1 || recipe.source_type == GGML_TYPE_F64;
     info.type = is_f32 ? GGML_TYPE_F32 : recipe.source_type;
     std::copy(tensor.shape.rbegin(), tensor.shape.rend(), info.shape.begin());
+    info.shape[tensor.shape.size() - 1] -= tensor.first_row;
     if (tensor.stacked > 0) info.shape[tensor.shape.size()] = tensor.stacked;
     return true;
   }
 
-  void CheckNothingIsLeft(const std::vector<std::string>& ignored) const {
+  /// One line about the tensors that are neither used nor known to be of no use; none if there are no such tensors.
+  std::vector<std::string> WarningOfTheRest(const std::string& architecture,
+                                            const std::vector<std::string>& ignored) const {
+    std::vector<std::string_view> rest;
     for (const auto& [name, tensor] : shards_.tensors()) {
-      const auto matches = [&name = name](const std::string& pattern) { return Matches(name, pattern); };
-      if (used_.contains(name) || std::any_of(ignored.begin(), ignored.end(), matches)) continue;
-      BadInput("{}: tensor '{}' is unknown to this architecture", tensor.file->path().string(), name);
+      const std::string_view plain = std::string_view(name).substr(name.starts_with(prefix_) ? prefix_.size() : 0);
+      const auto matches = [plain](const std::string& pattern) { return Matches(plain, pattern); };
+      if (!used_.contains(name) && std::none_of(ignored.begin(), ignored.end(), matches)) rest.push_back(name);
     }
+    if (rest.empty()) return {};
+    constexpr std::size_t kMostNames = 8;
+    const std::size_t more = rest.size() > kMostNames ? rest.size() - kMostNames : 0;
+    rest.resize(rest.size() - more);
+    return {fmt::format("{}: left out what a model of the architecture '{}' does not have: {}{}", shards_.origin(),
+                        architecture, fmt::join(rest, ", "), more > 0 ? fmt::format(" and {} more", more) : "")};
   }
 
  private:
   const HfShards::Tensor* Find(const HfTensor& tensor, std::int64_t number) {
     for (const std::string& pattern : tensor.sources) {
-      const auto it = shards_.tensors().find(SourceName(pattern, number));
+      const auto it = shards_.tensors().find(prefix_ + SourceName(pattern, number));
       if (it == shards_.tensors().end()) continue;
       used_.insert(it->first);
       return &it->second;
     }
     if (tensor.is_optional) return nullptr;
-    BadInput("{}: tensor '{}' is missing", shards_.origin(), SourceName(tensor.sources.front(), number));
+    BadInput("{}: tensor '{}' is missing", shards_.origin(), prefix_ + SourceName(tensor.sources.front(), number));
   }
 
   static void CheckShape(const HfTensor& tensor, const HfShards::Tensor& source) {
@@ -98,6 +120,7 @@ class Resolver {
   }
 
   const HfShards& shards_;
+  std::string prefix_;
   std::set<std::string_view> used_;
 };
 
@@ -149,6 +172,7 @@ class HfSource : public WeightSource {
 
   const Metadata& metadata() const override { return metadata_; }
   std::span<const TensorInfo> tensors() const override { return infos_; }
+  std::span<const std::string> warnings() const override { return warnings_; }
 
   std::span<const std::byte> Mapped(std::size_t index) const override {
     const Recipe& recipe = recipes_.at(index);
@@ -177,7 +201,7 @@ class HfSource : public WeightSource {
       : shards_(folder), metadata_(std::move(model.keys), folder.string()) {
     const std::string name = fs::absolute(folder / "").parent_path().filename().string();
     gguf_set_val_str(metadata_.raw(), "general.name", name.c_str());
-    Resolver resolver(shards_);
+    Resolver resolver(shards_, model.tensors.front().sources.front());
     for (const HfTensor& tensor : model.tensors) {
       TensorInfo info;
       Recipe recipe;
@@ -185,7 +209,7 @@ class HfSource : public WeightSource {
       infos_.push_back(std::move(info));
       recipes_.push_back(std::move(recipe));
     }
-    resolver.CheckNothingIsLeft(model.ignored);
+    warnings_ = resolver.WarningOfTheRest(model.architecture, model.ignored);
     if (add_keys) add_keys(metadata_);
   }
 
@@ -193,6 +217,7 @@ class HfSource : public WeightSource {
   Metadata metadata_;
   std::vector<TensorInfo> infos_;
   std::vector<Recipe> recipes_;
+  std::vector<std::string> warnings_;
 };
 
 }  // namespace

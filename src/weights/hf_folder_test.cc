@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <regex>
+#include <set>
 
 #include "weights/hf_model.h"
 #include "weights/weights_testing.h"
@@ -55,6 +56,10 @@ std::vector<float> NaiveStack(const Plain& plain, const std::string& before, con
   return out;
 }
 
+/// Named like Llama and Qwen.
+const std::set<std::string> kDecoders = {"dream", "llada-moe",    "llada2-moe",      "a2d", "sdar", "sdar-moe",
+                                         "rnd1",  "fast-dllm-v2", "stable-diffcoder"};
+
 /// What the GGUF tensor `name` should hold, written down by hand from the checkpoints' documentation.
 std::vector<float> Expected(const Plain& plain, const std::string& architecture, const std::string& name) {
   std::smatch match;
@@ -78,7 +83,7 @@ std::vector<float> Expected(const Plain& plain, const std::string& architecture,
              {"token_embd", "model.transformer.wte"},
              {"output_norm", "model.transformer.ln_f"},
              {"output", "model.transformer.ff_out"}};
-  } else if (architecture == "dream" || architecture == "llada-moe" || architecture == "llada2-moe") {
+  } else if (kDecoders.contains(architecture)) {
     const std::string b = "model.layers." + n + ".";
     if (part.ends_with("_exps")) {
       const std::string which = part.substr(4, part.size() - 9) + "_proj.weight";
@@ -121,6 +126,57 @@ std::vector<float> Expected(const Plain& plain, const std::string& architecture,
              {"head_dense", "lm_head.dense"},
              {"head_norm", "lm_head.layer_norm"},
              {"output", "lm_head"}};
+  } else if (architecture == "esmc") {
+    const std::string b = "esmc.layers." + n + ".";
+    stems = {{"attn_norm", b + "input_layernorm"},
+             {"attn_q", b + "self_attn.q_proj"},
+             {"attn_k", b + "self_attn.k_proj"},
+             {"attn_v", b + "self_attn.v_proj"},
+             {"attn_q_norm", b + "self_attn.q_norm"},
+             {"attn_k_norm", b + "self_attn.k_norm"},
+             {"attn_output", b + "self_attn.o_proj"},
+             {"ffn_norm", b + "post_attention_layernorm"},
+             {"ffn_gate", b + "mlp.gate_proj"},
+             {"ffn_up", b + "mlp.up_proj"},
+             {"ffn_down", b + "mlp.down_proj"},
+             {"token_embd", "esmc.embed_tokens"},
+             {"output_norm", "esmc.norm"},
+             {"head_dense", "lm_head.dense"},
+             {"head_norm", "lm_head.layer_norm"},
+             {"output", "lm_head.decoder"}};
+  } else if (architecture == "modern-bert") {
+    const std::string b = "model.layers." + n + ".";
+    stems = {{"attn_norm", b + "attn_norm"},
+             {"attn_qkv", b + "attn.Wqkv"},
+             {"attn_output", b + "attn.Wo"},
+             {"ffn_norm", b + "mlp_norm"},
+             {"ffn_up", b + "mlp.Wi"},
+             {"ffn_down", b + "mlp.Wo"},
+             {"token_embd", "model.embeddings.tok_embeddings"},
+             {"token_embd_norm", "model.embeddings.norm"},
+             {"output_norm", "model.final_norm"},
+             {"head_dense", "head.dense"},
+             {"head_norm", "head.norm"},
+             {"output", "decoder"}};
+  } else if (architecture == "albert") {
+    const std::string b = "albert.encoder.albert_layer_groups.0.albert_layers." + n + ".";
+    const std::string e = "albert.embeddings.";
+    stems = {{"attn_q", b + "attention.query"},
+             {"attn_k", b + "attention.key"},
+             {"attn_v", b + "attention.value"},
+             {"attn_output", b + "attention.dense"},
+             {"attn_output_norm", b + "attention.LayerNorm"},
+             {"ffn_up", b + "ffn"},
+             {"ffn_down", b + "ffn_output"},
+             {"layer_output_norm", b + "full_layer_layer_norm"},
+             {"token_embd", e + "word_embeddings"},
+             {"token_types", e + "token_type_embeddings"},
+             {"position_embd", e + "position_embeddings"},
+             {"token_embd_norm", e + "LayerNorm"},
+             {"token_embd_proj", "albert.encoder.embedding_hidden_mapping_in"},
+             {"head_dense", "predictions.dense"},
+             {"head_norm", "predictions.LayerNorm"},
+             {"output", "predictions"}};
   } else if (architecture == "distilbert") {
     const std::string b = "distilbert.transformer.layer." + n + ".";
     stems = {{"attn_q", b + "attention.q_lin"},
@@ -138,8 +194,12 @@ std::vector<float> Expected(const Plain& plain, const std::string& architecture,
              {"head_norm", "vocab_layer_norm"},
              {"output", "vocab_projector"}};
   } else {
-    const std::string b = "bert.encoder.layer." + n + ".";
-    const std::string e = "bert.embeddings.";
+    const std::string e = architecture + ".embeddings.";
+    const std::string b = architecture + ".encoder.layer." + n + ".";
+    if (architecture == "roberta" && name == "position_embd.weight") {
+      const PlainTensor& table = plain.at(e + "position_embeddings.weight");
+      return {table.values.begin() + 2 * table.shape[1], table.values.end()};  // two are for padding
+    }
     stems = {{"attn_q", b + "attention.self.query"},
              {"attn_k", b + "attention.self.key"},
              {"attn_v", b + "attention.self.value"},
@@ -155,6 +215,11 @@ std::vector<float> Expected(const Plain& plain, const std::string& architecture,
              {"head_dense", "cls.predictions.transform.dense"},
              {"head_norm", "cls.predictions.transform.LayerNorm"},
              {"output", "cls.predictions"}};
+    if (architecture == "roberta") {
+      stems["head_dense"] = "lm_head.dense";
+      stems["head_norm"] = "lm_head.layer_norm";
+      stems["output"] = "lm_head";
+    }
   }
   const std::string source = stems.at(part) + ending;
   if (plain.contains(source)) return plain.at(source).values;
@@ -178,7 +243,19 @@ constexpr Case kCases[] = {{"llada", "llada", 30},
                            {"esm2", "esm2", 56},
                            {"bert", "bert", 42},
                            {"bert_modern_names", "bert", 42},
-                           {"distilbert", "distilbert", 41}};
+                           {"distilbert", "distilbert", 41},
+                           {"a2d_qwen3", "a2d", 24},
+                           {"a2d_qwen2", "a2d", 26},
+                           {"a2d_llama", "a2d", 21},
+                           {"sdar", "sdar", 25},
+                           {"sdar_moe", "sdar-moe", 27},
+                           {"rnd1", "rnd1", 27},
+                           {"fast_dllm_v2", "fast-dllm-v2", 27},
+                           {"stable_diffcoder", "stable-diffcoder", 21},
+                           {"esmc", "esmc", 34},
+                           {"roberta", "roberta", 42},
+                           {"albert", "albert", 28},
+                           {"modern_bert", "modern-bert", 29}};
 
 class Golden : public ::testing::TestWithParam<Case> {};
 

@@ -52,7 +52,7 @@ void DescribeLlada(const HfConfig& config, HfModel& model) {
                     .heads = heads,
                     .kv_heads = kv_heads,
                     .rope_dims = head_dim,
-                    .rope_base = config.RealOr("rope_theta", 10'000.0),
+                    .rope_base = config.RopeBase(10'000.0),
                     .norm_epsilon = config.RealOr("rms_norm_eps", 1e-5)});
 
   const std::string top = "model.transformer.";

@@ -18,7 +18,6 @@ void DemandSupported(const HfConfig& config) {
                             "norm_head", "norm_softmax"}) {
     config.Demand(field, false);
   }
-  config.DemandAbsent("rope_scaling");
 }
 
 struct Sizes {
@@ -58,7 +57,7 @@ void SetKeys(const HfConfig& config, const Sizes& sizes, HfModel& model) {
                     .heads = sizes.heads,
                     .kv_heads = sizes.kv_heads,
                     .rope_dims = static_cast<std::int64_t>(static_cast<double>(sizes.head_dim) * rotary),
-                    .rope_base = config.RealOr("rope_theta", 10'000.0),
+                    .rope_base = config.RopeBase(10'000.0),
                     .norm_epsilon = config.RealOr("rms_norm_eps", 1e-6),
                     .experts = sizes.experts,
                     .experts_used = sizes.used,
@@ -113,11 +112,7 @@ void DescribeLlada2Moe(const HfConfig& config, HfModel& model) {
     AddFfn(sizes, to, from + "mlp.", layer < sizes.dense_layers, model);
   }
   model.Vector("output_norm.weight", "model.norm.weight", sizes.dim);
-  if (config.BooleanOr("tie_word_embeddings", false)) {
-    model.ignored = {"lm_head.weight"};
-  } else {
-    model.Matrix("output", "lm_head", sizes.vocab, sizes.dim);
-  }
+  model.OutputMatrix(config, "lm_head", sizes.vocab, sizes.dim);
   model.ignored.push_back("*rotary_emb.inv_freq");
 }
 

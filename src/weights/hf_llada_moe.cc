@@ -15,8 +15,7 @@ void DemandSupportedRouter(const HfConfig& config) {
   config.Demand("norm_topk_prob", false);
   config.Demand("routed_scaling_factor", 1.0);
   config.Demand("partial_rotary_factor", 1.0);
-  for (const char* field :
-       {"rope_scaling", "clip_qkv", "shared_expert_intermediate_size", "router_num_group", "router_topk_group"}) {
+  for (const char* field : {"clip_qkv", "shared_expert_intermediate_size", "router_num_group", "router_topk_group"}) {
     config.DemandAbsent(field);
   }
 }
@@ -50,7 +49,7 @@ void DescribeLladaMoe(const HfConfig& config, HfModel& model) {
                     .heads = heads,
                     .kv_heads = kv_heads,
                     .rope_dims = head_dim,
-                    .rope_base = config.RealOr("rope_theta", 10'000.0),
+                    .rope_base = config.RopeBase(10'000.0),
                     .norm_epsilon = config.RealOr("rms_norm_eps", 1e-5),
                     .experts = experts,
                     .experts_used = used,
@@ -81,11 +80,7 @@ void DescribeLladaMoe(const HfConfig& config, HfModel& model) {
     model.Matrix(to + "ffn_down_exps", from + "mlp.experts.{}.down_proj", dim, expert_hidden).stacked = experts;
   }
   model.Vector("output_norm.weight", "model.norm.weight", dim);
-  if (config.BooleanOr("tie_word_embeddings", false)) {
-    model.ignored = {"lm_head.weight"};
-  } else {
-    model.Matrix("output", "lm_head", vocab, dim);
-  }
+  model.OutputMatrix(config, "lm_head", vocab, dim);
   model.ignored.push_back("*rotary_emb.inv_freq");
 }
 

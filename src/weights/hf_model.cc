@@ -2,54 +2,69 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace punt {
 namespace {
 
-bool IsLladaMoe(const HfConfig& config) {
-  // It says model_type llada, too; older files call the class LLaDAMoEModel.
-  return IsArchitecture(config, "LLaDAMoEModelLM", "llada_moe") || IsArchitecture(config, "LLaDAMoEModel", "llada_moe");
-}
-
-bool IsBert(const HfConfig& config) {
-  return IsArchitecture(config, "BertForMaskedLM", "bert") ||
-         IsArchitecture(config, "ProteinBertForMaskedLM", "protein_bert");
-}
-
+// LLaDA-MoE says model_type llada, too, so its class comes first; older files call it LLaDAMoEModel.
 constexpr HfArchitecture kArchitectures[] = {
-    {"llada-moe", IsLladaMoe, DescribeLladaMoe},
-    {"llada", [](const HfConfig& c) { return IsArchitecture(c, "LLaDAModelLM", "llada"); }, DescribeLlada},
-    {"llada2-moe", [](const HfConfig& c) { return IsArchitecture(c, "LLaDA2MoeModelLM", "llada2_moe"); },
-     DescribeLlada2Moe},
-    {"dream", [](const HfConfig& c) { return IsArchitecture(c, "DreamModel", "Dream"); }, DescribeDream},
-    {"esm2", [](const HfConfig& c) { return IsArchitecture(c, "EsmForMaskedLM", "esm"); }, DescribeEsm2},
-    {"bert", IsBert, DescribeBert},
-    {"distilbert", [](const HfConfig& c) { return IsArchitecture(c, "DistilBertForMaskedLM", "distilbert"); },
-     DescribeDistilbert},
+    {"llada-moe", {"LLaDAMoEModelLM", "LLaDAMoEModel"}, {"llada_moe"}, nullptr, DescribeLladaMoe},
+    {"llada", {"LLaDAModelLM"}, {"llada"}, nullptr, DescribeLlada},
+    {"llada2-moe", {"LLaDA2MoeModelLM"}, {"llada2_moe"}, nullptr, DescribeLlada2Moe},
+    {"dream", {"DreamModel"}, {"Dream"}, nullptr, DescribeDream},
+    {"a2d",
+     {"A2DQwen3LMHeadModel", "A2DQwen2LMHeadModel", "A2DLlamaLMHeadModel"},
+     {"a2d-qwen3", "a2d-qwen2", "a2d-llama"},
+     nullptr,
+     DescribeA2d},
+    {"sdar", {"SDARForCausalLM"}, {"sdar"}, nullptr, DescribeSdar},
+    {"sdar-moe", {"SDARMoeForCausalLM"}, {"sdar_moe"}, nullptr, DescribeSdarMoe},
+    {"rnd1", {"RND1LM", "RND1"}, {"rnd1"}, nullptr, DescribeRnd1},
+    {"stable-diffcoder", {}, {"stable-diffcoder"}, IsStableDiffcoder, DescribeStableDiffcoder},
+    {"fast-dllm-v2", {"Fast_dLLM_QwenForCausalLM"}, {"Fast_dLLM_Qwen"}, nullptr, DescribeFastDllmV2},
+    {"esm2", {"EsmForMaskedLM"}, {"esm"}, nullptr, DescribeEsm2},
+    {"esmc", {"EsmcForMaskedLM"}, {"esmc"}, nullptr, DescribeEsmc},
+    {"bert", {"BertForMaskedLM", "ProteinBertForMaskedLM"}, {"bert", "protein_bert"}, nullptr, DescribeBert},
+    {"roberta", {"RobertaForMaskedLM"}, {"roberta"}, nullptr, DescribeRoberta},
+    {"albert", {"AlbertForMaskedLM"}, {"albert"}, nullptr, DescribeAlbert},
+    {"distilbert", {"DistilBertForMaskedLM"}, {"distilbert"}, nullptr, DescribeDistilbert},
+    {"modern-bert", {"ModernBertForMaskedLM"}, {"modernbert"}, nullptr, DescribeModernBert},
 };
+
+bool Holds(std::span<const std::string_view> names, std::string_view name) {
+  return !name.empty() && std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// Null if there is none. Fine-tuned and wrapped networks have classes of their own and keep the model_type.
+const HfArchitecture* FindArchitecture(const HfConfig& config) {
+  for (const std::string& name : config.Strings("architectures")) {
+    for (const HfArchitecture& row : kArchitectures) {
+      if (Holds(row.classes, name)) return &row;
+    }
+  }
+  const std::string model_type = config.StringOr("model_type", "");
+  for (const HfArchitecture& row : kArchitectures) {
+    if (Holds(row.model_types, model_type)) return &row;
+  }
+  for (const HfArchitecture& row : kArchitectures) {
+    if (row.is != nullptr && row.is(config)) return &row;
+  }
+  return nullptr;
+}
 
 }  // namespace
 
 std::span<const HfArchitecture> HfArchitectures() { return kArchitectures; }
 
-bool IsArchitecture(const HfConfig& config, std::string_view class_name, std::string_view model_type) {
-  const std::vector<std::string> classes = config.Strings("architectures");
-  for (const std::string& name : classes) {
-    if (name == class_name) return true;
-  }
-  // An unknown class means no: LLaDA-MoE is not LLaDA, whatever model_type says.
-  const bool is_silent = classes.empty() || model_type == "bert";  // BertForPreTraining has the same tensors
-  return is_silent && config.StringOr("model_type", "") == model_type;
-}
-
 HfModel DescribeHfModel(const HfConfig& config) {
-  for (const HfArchitecture& row : HfArchitectures()) {
-    if (!row.recognises(config)) continue;
+  if (const HfArchitecture* row = FindArchitecture(config)) {
     HfModel model;
-    model.architecture = row.name;
-    gguf_set_val_str(model.keys.get(), "general.architecture", row.name);
-    row.describe(config, model);
+    model.architecture = row->name;
+    gguf_set_val_str(model.keys.get(), "general.architecture", row->name);
+    row->describe(config, model);
     return model;
   }
   std::vector<std::string_view> names;
@@ -83,7 +98,14 @@ void HfModel::SetDecoder(const HfDecoder& decoder) {
   SetFlag("attention.causal", false);
   SetReal("rope.freq_base", decoder.rope_base);
   SetSize("rope.dimension_count", decoder.rope_dims);
+  if (decoder.head_dim > 0) {
+    SetSize("attention.key_length", decoder.head_dim);
+    SetSize("attention.value_length", decoder.head_dim);
+  }
   gguf_set_val_bool(keys.get(), "diffusion.shift_logits", decoder.shift_logits);
+  if (decoder.block > 0) {
+    gguf_set_val_u32(keys.get(), "diffusion.block_length", static_cast<std::uint32_t>(decoder.block));
+  }
   if (decoder.experts == 0) return;
   SetSize("expert_count", decoder.experts);
   SetSize("expert_used_count", decoder.experts_used);
@@ -103,6 +125,15 @@ HfTensor& HfModel::Vector(const std::string& name, const std::string& source, st
 void HfModel::Linear(const std::string& name, const std::string& source, std::int64_t rows, std::int64_t columns) {
   Matrix(name, source, rows, columns);
   Vector(name + ".bias", source + ".bias", rows);
+}
+
+void HfModel::OutputMatrix(const HfConfig& config, const std::string& source, std::int64_t vocab, std::int64_t dim) {
+  const bool is_silent = !config.Has("tie_word_embeddings");
+  if (config.BooleanOr("tie_word_embeddings", false)) {
+    ignored.push_back(source + ".weight");
+  } else {
+    Matrix("output", source, vocab, dim).is_optional = is_silent;
+  }
 }
 
 void HfModel::LayerNorm(const std::string& name, const std::string& source, std::int64_t size) {

@@ -56,4 +56,14 @@ void CopyInOrder(const StoredTensor& tensor, std::span<std::byte> out) {
   }
 }
 
+StoredTensor WithoutRows(StoredTensor tensor, std::int64_t first) {
+  Check(first >= 0 && !tensor.shape.empty() && first < tensor.shape[0], "rows that a tensor does not have");
+  std::int64_t row = 1;  // elements from one to the next
+  for (std::size_t d = 1; d < tensor.shape.size(); ++d) row *= tensor.shape[d];
+  if (!tensor.strides.empty()) row = tensor.strides[0];
+  tensor.bytes = tensor.bytes.subspan(static_cast<std::size_t>(first * row) * DtypeBytes(tensor.dtype));
+  tensor.shape[0] -= first;
+  return tensor;
+}
+
 }  // namespace punt

@@ -32,4 +32,7 @@ std::optional<ggml_type> GgmlType(std::string_view dtype);
 /// The tensor's bytes in the order of the indices; out.size() is the number of elements times DtypeBytes.
 void CopyInOrder(const StoredTensor& tensor, std::span<std::byte> out);
 
+/// The tensor from row `first` on; it must have more rows.
+StoredTensor WithoutRows(StoredTensor tensor, std::int64_t first);
+
 }  // namespace punt

@@ -46,6 +46,9 @@ class WeightSource {
   /// Copies or makes the bytes of tensors()[index]; out.size() == bytes().
   virtual void Read(std::size_t index, std::span<std::byte> out) const = 0;
 
+  /// What a user should know about the files, one line each.
+  virtual std::span<const std::string> warnings() const { return {}; }
+
   /// Index into tensors(), or -1.
   std::ptrdiff_t Find(std::string_view name) const;
 };

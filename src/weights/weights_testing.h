@@ -70,6 +70,63 @@ inline std::string SafetensorsBytes(const std::string& header, const std::string
   return bytes + header + data;
 }
 
+/// Adds a tensor of zeros (F32) to a safetensors file.
+inline void AddTensor(const fs::path& file, const std::string& name, const std::vector<std::int64_t>& shape) {
+  const std::string bytes = ReadAll(file);
+  std::uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), 8);
+  auto header = nlohmann::json::parse(bytes.substr(8, length));
+  std::string data = bytes.substr(8 + length);
+  std::size_t size = sizeof(float);
+  for (std::int64_t dimension : shape) size *= static_cast<std::size_t>(dimension);
+  header[name] = {{"dtype", "F32"}, {"shape", shape}, {"data_offsets", {data.size(), data.size() + size}}};
+  data.append(size, '\0');
+  WriteAll(file, SafetensorsBytes(header.dump(), data));
+}
+
+/// A copy of a golden folder that may be changed.
+class GoldenCopy {
+ public:
+  explicit GoldenCopy(const std::string& name) {
+    for (const auto& file : fs::directory_iterator(kGolden / name)) fs::copy(file, temp_.path());
+  }
+
+  const fs::path& path() const { return temp_.path(); }
+  /// A field of config.json; null takes it away.
+  void Set(const std::string& field, const nlohmann::json& value) {
+    auto config = nlohmann::json::parse(ReadAll(temp_ / "config.json"));
+    config[field] = value;
+    if (value.is_null()) config.erase(field);
+    WriteAll(temp_ / "config.json", config.dump());
+  }
+  void Add(const std::string& name, const std::vector<std::int64_t>& shape) {
+    AddTensor(temp_ / "model.safetensors", name, shape);
+  }
+  /// Puts a prefix before every name.
+  void PutBefore(const std::string& prefix) {
+    const std::string bytes = ReadAll(temp_ / "model.safetensors");
+    std::uint64_t length = 0;
+    std::memcpy(&length, bytes.data(), 8);
+    const auto old = nlohmann::json::parse(bytes.substr(8, length));
+    nlohmann::json header;
+    for (const auto& [name, entry] : old.items()) {
+      header[name == "__metadata__" ? name : prefix + name] = entry;
+    }
+    WriteAll(temp_ / "model.safetensors", SafetensorsBytes(header.dump(), bytes.substr(8 + length)));
+  }
+  /// Replaces a name by another of the same length, or by a shorter one.
+  void Rename(const std::string& from, const std::string& to) {
+    std::string bytes = ReadAll(temp_ / "model.safetensors");
+    const auto at = bytes.find('"' + from + '"');
+    ASSERT_NE(at, bytes.npos) << from;
+    bytes.replace(at, from.size() + 2, '"' + to + '"' + std::string(from.size() - to.size(), ' '));
+    WriteAll(temp_ / "model.safetensors", bytes);
+  }
+
+ private:
+  TempFolder temp_;
+};
+
 struct PlainTensor {
   std::string dtype;
   std::vector<std::int64_t> shape;

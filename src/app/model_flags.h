@@ -2,33 +2,19 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <cstdint>
 #include <string>
-#include <vector>
 
-#include "punt/model.h"
+#include "denoise/model_choice.h"
 
 namespace punt {
 
 inline constexpr const char* kAnyModel =
     "Bundled or fetched model, GGUF file, folder or toy:KIND,... (see punt list models)";
 
-struct ModelFlags {
-  std::string name;  // empty: the command's usual one
-  std::string compute = "auto";
-  std::string influence;
-  std::string device = "auto";
-  std::int64_t gpu_layers = -1;
-  bool no_repack = false;
-  std::int64_t threads = 0;
+using ModelFlags = ModelChoice;
 
-  /// Present contents are the defaults. Returns --model; `which` is its help.
-  CLI::Option* AddTo(CLI::App& command, const std::string& which = kAnyModel);
-
-  ModelOptions Options() const;
-  /// Of a session: a toy's passes are too small to be shared out, unless that was asked for.
-  int ThreadsFor(const Model& model) const;
-};
+/// Declares them. Present contents are the defaults. Returns --model; `which` is its help.
+CLI::Option* AddModel(CLI::App& command, ModelFlags& flags, const std::string& which = kAnyModel);
 
 /// Opens `name`, or else the flags' model, or else DefaultModel(), so that Ctrl-C ends it; prints its warnings and
 /// which flags it does not heed. Throws Error.

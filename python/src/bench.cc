@@ -1,6 +1,6 @@
-// The sweep is the library's (tasks/sweep_records.h), so that a folder can be begun here and finished by the command, or
-// the other way round. Items run on the calling thread without the interpreter's lock; Ctrl-C is raised between passes,
-// leaves through the engine, and finds every finished item in the folder.
+// The sweep is the library's (tasks/sweep_records.h), so that a folder can be begun here and finished by the command,
+// or the other way round. Items run on the calling thread without the interpreter's lock; Ctrl-C is raised between
+// passes, leaves through the engine, and finds every finished item in the folder.
 #include "bench.h"
 
 #include <nanobind/stl/string.h>
@@ -128,7 +128,7 @@ SweepPlan PlanOf(const ModelChoice& model, nb::dict ask, nb::dict sampling) {
   return plan;
 }
 
-BenchReport Measure(SweepPlan& plan, const Model& model, const Tell& tell) {
+BenchReport Measure(SweepPlan& plan, const Model& model, const std::atomic<bool>* cancel, const Tell& tell) {
   EvalSetup setup{.model = model, .judge = JudgeOf(plan.eval)};
   Complete(setup, plan.eval);
   plan.ChooseScore(model);
@@ -145,10 +145,12 @@ BenchReport Measure(SweepPlan& plan, const Model& model, const Tell& tell) {
   const std::vector<SweepJob> jobs = records.Missing();
   std::size_t done = records.items() - jobs.size();
   look(done);
-  JobRunner runner(plan, setup);
+  JobRunner runner(plan, setup, cancel);
   for (const SweepJob& job : jobs) {
     CheckSignals();
-    records.Add(job, runner.Run(job).value());
+    std::optional<EvalRecord> record = runner.Run(job);
+    if (!record) throw Error(ErrorCode::kFailed, "the bench was stopped");
+    records.Add(job, std::move(*record));
     look(++done);
   }
   return report;
@@ -163,10 +165,11 @@ nb::tuple Bench(const Engine& engine, nb::dict ask, nb::dict sampling, nb::objec
     progress(done, all);
   };
   std::string rows, table;
+  const CallScope call;
   {
     nb::gil_scoped_release release;
     const SignalScope signals;
-    const BenchReport report = Measure(plan, engine.model(), tell);
+    const BenchReport report = Measure(plan, engine.model(), call.cancel(), tell);
     rows = BenchJson(report);
     table = BenchMarkdown(report);
   }

@@ -161,23 +161,26 @@ std::unique_ptr<Engine> Engine::Wrap(nb::object denoiser, nb::object tokenizer, 
 Outcome Engine::Write(nb::dict ask, nb::dict sampling) const {
   const Ask asked = AskOf(ask);
   const Settings how = SettingsOf(sampling);
+  const CallScope call;
   nb::gil_scoped_release release;
   const SignalScope signals;
-  Collector collector(how);
-  Answer answer = writer_.Write(asked, how.sampling, {.observer = &collector});
+  Collector collector(how, call.stop());
+  Answer answer = writer_.Write(asked, how.sampling, {.observer = &collector, .stop = call.stop()});
   return {std::move(answer), std::move(collector.events)};
 }
 
 Outcome Engine::Fill(nb::handle canvas, nb::dict sampling, std::uint64_t sample) const {
   const std::vector<Token> tokens = Integers(canvas, "a canvas");
   const Settings how = SettingsOf(sampling);
+  const CallScope call;
   nb::gil_scoped_release release;
   const SignalScope signals;
   Validate(how.sampling);
   Filling filling(model(), how.sampling, threads_);
-  Collector collector(how);
+  Collector collector(how, call.stop());
   filling.recipe.sample = sample;
   filling.company.observer = &collector;
+  filling.company.cancel = call.cancel();
   filling.options.prompt = GivenPositions(tokens, filling.info.mask_token);
   const std::unique_ptr<DenoiserSession> session = model().denoiser->NewSession(filling.options);
   GenerateResult run = Generate(*session, filling.CanvasOf(tokens), filling.recipe, filling.company);
@@ -252,6 +255,7 @@ nb::object Engine::LogProbs(nb::handle tokens, nb::handle rows) const {
   const std::vector<Position> asked = Integers(rows, "rows");
   const auto vocab = static_cast<std::size_t>(model().denoiser->info().vocab_size);
   std::vector<double> values(asked.size() * vocab);
+  const CallScope call;
   {
     nb::gil_scoped_release release;
     const SignalScope signals;

@@ -12,6 +12,8 @@ ModelOptions ModelChoice::Options() const {
           .repack = !no_repack};
 }
 
-int ModelChoice::ThreadsFor(const Model& model) const { return model.is_toy && threads == 0 ? 1 : ThreadCount(threads); }
+int ModelChoice::ThreadsFor(const Model& model) const {
+  return model.is_toy && threads == 0 ? 1 : ThreadCount(threads);
+}
 
 }  // namespace punt

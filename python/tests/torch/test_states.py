@@ -149,7 +149,7 @@ class TestBothWays:
         runs = [[ours.fill(canvas, seed=seed, cache=cache, **options) for seed in range(4)] for cache in ("none", "prefix")]
         for plain, cached in zip(*runs):
             assert plain.nfe == cached.nfe and plain.counters["row_passes"] > cached.counters["row_passes"]
-        assert runs[0] != runs[1] or any(a.tokens.tolist() != b.tokens.tolist() for a, b in zip(*runs))
+        assert any(a.tokens.tolist() != b.tokens.tolist() for a, b in zip(*runs))
 
     def test_exactness_is_not_promised(self, pair):
         with pytest.raises(punt.InputError, match="prefix_cache is exact or nothing, .* is not block-causal"):

@@ -141,6 +141,22 @@ print("end")
     check(code, "end\n")
 
 
+def test_a_failure_is_told_as_often_as_it_is_asked_for() -> None:
+    code = """
+def breaks(canvas):
+    raise Mine("on purpose")
+stream = model(breaks).stream()
+for use in (lambda: list(stream), lambda: stream.run, lambda: stream.run, lambda: list(stream)):
+    try:
+        use()
+        print("taken")
+    except Mine as error:
+        assert str(error) == "on purpose"
+print("end")
+"""
+    check(code, "end\n")
+
+
 @pytest.mark.parametrize("end", ["", "sys.exit(3)", "raise Mine('main')", "os.kill(os.getpid(), signal.SIGINT); time.sleep(5)"])
 def test_the_interpreter_ends_while_streams_and_threads_run(end: str) -> None:
     code = f"""

@@ -51,7 +51,7 @@ def came_out(name, call):
     try:
         call()
     except BaseException as caught:
-        # Coroutines may not raise StopIteration: Python makes a RuntimeError of it.
+        # Iterators and coroutines may not raise StopIteration: it becomes a RuntimeError.
         return caught is error or caught.__cause__ is error
     return False
 for name, call in CALLS.items():

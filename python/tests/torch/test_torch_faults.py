@@ -1,14 +1,17 @@
 """PyTorch's modules in streams, at the end of the interpreter and after a fork; each in a process of its own."""
 
-import sys
+import importlib.util
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("torch.nn", reason="PyTorch is not installed")
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from conftest import run_python  # noqa: E402
+# There are two files of that name: this is the one of the folder above.
+_spec = importlib.util.spec_from_file_location("base_conftest", Path(__file__).resolve().parents[1] / "conftest.py")
+_base = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(_base)
+run_python = _base.run_python
 
 MODEL = """
 import os, signal, sys, threading, time

@@ -10,6 +10,7 @@ from typing import Any
 
 from punt import _core, denoiser, random
 from punt._core import View
+from punt.measure import Bench, bench, tasks
 from punt.denoiser import Denoiser, Session
 from punt.errors import Error, FailedError, InputError
 from punt.model import Model, Stream, load
@@ -45,6 +46,7 @@ def sampling_options() -> list[dict[str, Any]]:
 
 
 __all__ = [
+    "Bench",
     "Denoiser",
     "Error",
     "FailedError",
@@ -61,6 +63,7 @@ __all__ = [
     "Tokenizer",
     "View",
     "__version__",
+    "bench",
     "denoiser",
     "load",
     "models",
@@ -69,4 +72,5 @@ __all__ = [
     "register_planner",
     "sampling_options",
     "scores",
+    "tasks",
 ]

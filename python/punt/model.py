@@ -266,7 +266,10 @@ class Stream(Iterator[str]):
         self._job = job
 
     def __next__(self) -> str:
-        text = self._job.next()
+        try:
+            text = self._job.next()
+        except StopIteration as error:  # a callback's, which would look like the end
+            raise RuntimeError("a callback raised StopIteration") from error
         if text is None:
             raise StopIteration
         return text

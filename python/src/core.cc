@@ -1,6 +1,7 @@
 // The module punt._core: what the engine does, in the plainest form. The classes that people use are in Python.
 #include <nanobind/nanobind.h>
 
+#include "bench.h"
 #include "engine.h"
 #include "job.h"
 #include "lists.h"
@@ -32,5 +33,6 @@ NB_MODULE(_core, module) {
   punt::py::BindRows(module);
   punt::py::BindPlanners(module);
   punt::py::BindEngine(module);
+  punt::py::BindBench(module);
   module.def("end_all_jobs", &punt::py::EndAllJobs);
 }

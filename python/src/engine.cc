@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/processors.h"
 #include "convert.h"
 #include "py_denoiser.h"
 #include "signals.h"
@@ -45,8 +44,6 @@ Model WithSignals(Model model) {
   model.denoiser = Watched(std::move(model.denoiser));
   return model;
 }
-
-int ThreadsOf(const Model& model, int threads) { return threads > 0 ? threads : model.is_toy ? 1 : UsableProcessors(); }
 
 /// Python's progress callback; the exception that it threw ends the opening and is thrown on.
 class Progress {
@@ -107,37 +104,41 @@ nb::list TraceOf(const Outcome& outcome) {
 
 }  // namespace
 
-Engine::Engine(Model model, int threads) : writer_(WithSignals(std::move(model)), threads), threads_(threads) {
-  threads_ = ThreadsOf(writer_.model(), threads);
-}
+Engine::Engine(Model model, ModelChoice choice)
+    : writer_(WithSignals(std::move(model)), static_cast<int>(choice.threads)),
+      choice_(std::move(choice)),
+      threads_(choice_.ThreadsFor(writer_.model())) {}
 
 std::unique_ptr<Engine> Engine::Open(const std::string& name, nb::dict options, int threads, nb::object progress) {
-  ModelOptions model_options;
+  ModelChoice choice{.name = name, .threads = threads};
   for (auto [key, value] : options) {
     const auto option = nb::cast<std::string>(key);
     const auto set = [&]<typename Member>(Member& member, const char* kind) {
       if (!nb::try_cast(value, member, false)) BadInput("{} must be {}, got {}", option, kind, KindOf(value));
     };
     if (option == "compute") {
-      set(model_options.compute, "a string");
+      set(choice.compute, "a string");
     } else if (option == "influence") {
-      set(model_options.influence, "a string");
+      set(choice.influence, "a string");
     } else if (option == "device") {
-      set(model_options.device, "a string");
+      set(choice.device, "a string");
     } else if (option == "gpu_layers") {
-      set(model_options.gpu_layers, "a whole number");
+      set(choice.gpu_layers, "a whole number");
     } else if (option == "repack") {
-      set(model_options.repack, "True or False");
+      bool repacks = true;
+      set(repacks, "True or False");
+      choice.no_repack = !repacks;
     } else {
       BadInput("unknown model option '{}'; valid: compute, influence, device, gpu_layers, repack", option);
     }
   }
   const bool is_told = !progress.is_none();
   Progress tell(std::move(progress));
+  ModelOptions model_options = choice.Options();
   if (is_told) model_options.on_progress = std::ref(tell);
   nb::gil_scoped_release release;
   try {
-    return std::make_unique<Engine>(OpenModel(name, model_options), threads);
+    return std::make_unique<Engine>(OpenModel(name, model_options), choice);
   } catch (const Error&) {
     tell.Rethrow();
     throw;
@@ -154,29 +155,32 @@ std::unique_ptr<Engine> Engine::Wrap(nb::object denoiser, nb::object tokenizer, 
     model.has_chat_template = nb::cast<bool>(tokenizer.attr("has_chat_template"));
     model.tokenizer = NewPyTokenizer(std::move(tokenizer));
   }
-  return std::make_unique<Engine>(std::move(model), threads);
+  return std::make_unique<Engine>(std::move(model), ModelChoice{.name = info.name, .threads = threads});
 }
 
 Outcome Engine::Write(nb::dict ask, nb::dict sampling) const {
   const Ask asked = AskOf(ask);
   const Settings how = SettingsOf(sampling);
+  const CallScope call;
   nb::gil_scoped_release release;
   const SignalScope signals;
-  Collector collector(how);
-  Answer answer = writer_.Write(asked, how.sampling, {.observer = &collector});
+  Collector collector(how, call.stop());
+  Answer answer = writer_.Write(asked, how.sampling, {.observer = &collector, .stop = call.stop()});
   return {std::move(answer), std::move(collector.events)};
 }
 
 Outcome Engine::Fill(nb::handle canvas, nb::dict sampling, std::uint64_t sample) const {
   const std::vector<Token> tokens = Integers(canvas, "a canvas");
   const Settings how = SettingsOf(sampling);
+  const CallScope call;
   nb::gil_scoped_release release;
   const SignalScope signals;
   Validate(how.sampling);
   Filling filling(model(), how.sampling, threads_);
-  Collector collector(how);
+  Collector collector(how, call.stop());
   filling.recipe.sample = sample;
   filling.company.observer = &collector;
+  filling.company.cancel = call.cancel();
   filling.options.prompt = GivenPositions(tokens, filling.info.mask_token);
   const std::unique_ptr<DenoiserSession> session = model().denoiser->NewSession(filling.options);
   GenerateResult run = Generate(*session, filling.CanvasOf(tokens), filling.recipe, filling.company);
@@ -251,6 +255,7 @@ nb::object Engine::LogProbs(nb::handle tokens, nb::handle rows) const {
   const std::vector<Position> asked = Integers(rows, "rows");
   const auto vocab = static_cast<std::size_t>(model().denoiser->info().vocab_size);
   std::vector<double> values(asked.size() * vocab);
+  const CallScope call;
   {
     nb::gil_scoped_release release;
     const SignalScope signals;

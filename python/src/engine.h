@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "denoise/model_choice.h"
 #include "job.h"
 #include "punt/writer.h"
 
@@ -14,7 +15,8 @@ namespace punt::py {
 
 class Engine {
  public:
-  Engine(Model model, int threads);
+  /// `choice` says how the model was opened.
+  Engine(Model model, ModelChoice choice);
 
   /// Options by the names of ModelOptions; `progress` is called with a share of the weights, or it is None.
   static std::unique_ptr<Engine> Open(const std::string& name, nb::dict options, int threads, nb::object progress);
@@ -22,6 +24,7 @@ class Engine {
   static std::unique_ptr<Engine> Wrap(nb::object denoiser, nb::object tokenizer, int threads);
 
   const Model& model() const { return writer_.model(); }
+  const ModelChoice& choice() const { return choice_; }
 
   /// On this thread.
   Outcome Write(nb::dict ask, nb::dict sampling) const;
@@ -38,6 +41,7 @@ class Engine {
 
  private:
   Writer writer_;
+  ModelChoice choice_;
   int threads_;
 };
 

@@ -3,11 +3,21 @@
 
 #include <nanobind/nanobind.h>
 
+#include <exception>
 #include <utility>
 
 namespace punt::py {
 
 namespace nb = nanobind;
+
+/// Throws it, as often as it is asked to: an exception of Python's can be raised once, so a copy is. With the lock.
+[[noreturn]] inline void Rethrow(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const nb::python_error& error) {
+    throw nb::python_error(error);
+  }
+}
 
 /// Made and copied with the interpreter's lock held; destroyed with or without it. At the end of the interpreter the
 /// object is left alone.

@@ -21,13 +21,17 @@ using std::chrono::milliseconds;
 
 /// How often somebody who waits looks for signals.
 constexpr milliseconds kPatience{30};
+/// How long the end of the interpreter waits for calls: their callbacks may be waiting for something else.
+constexpr std::chrono::seconds kLastCalls{10};
 
 /// The threads that run, of this process.
 struct Running {
   std::mutex mutex;
   std::condition_variable fewer;
   std::map<std::uint64_t, std::stop_source> stops;
+  std::map<std::uint64_t, std::stop_source> calls;
   std::uint64_t next = 0;
+  std::thread::id ending;  // the thread that ends the interpreter
 
   static Running& Instance() {
     static Running* running = [] {
@@ -138,7 +142,7 @@ nb::object Job::Next() {
     lock.unlock();
     return NewText(text);
   }
-  if (state_->failure) std::rethrow_exception(state_->failure);
+  if (state_->failure) Rethrow(state_->failure);
   return nb::none();
 }
 
@@ -158,7 +162,7 @@ nb::object Job::Take() {
 std::vector<Outcome> Job::Wait() {
   WaitUntil([this] { return state_->is_done; });
   std::lock_guard lock(state_->mutex);
-  if (state_->failure) std::rethrow_exception(state_->failure);
+  if (state_->failure) Rethrow(state_->failure);
   return state_->outcomes;
 }
 
@@ -167,12 +171,32 @@ void Job::Stop() {
   state_->stop.request_stop();
 }
 
+CallScope::CallScope() {
+  Running& running = Running::Instance();
+  std::lock_guard lock(running.mutex);
+  if (running.ending != std::thread::id() && running.ending != std::this_thread::get_id()) {
+    throw Error(ErrorCode::kFailed, "the interpreter is ending");
+  }
+  number_ = running.next++;
+  running.calls.emplace(number_, stop_);
+}
+
+CallScope::~CallScope() {
+  Running& running = Running::Instance();
+  std::lock_guard lock(running.mutex);
+  running.calls.erase(number_);
+  running.fewer.notify_all();
+}
+
 void EndAllJobs() {
   nb::gil_scoped_release release;
   Running& running = Running::Instance();
   std::unique_lock lock(running.mutex);
+  running.ending = std::this_thread::get_id();
   for (auto& [number, stop] : running.stops) stop.request_stop();
+  for (auto& [number, stop] : running.calls) stop.request_stop();
   running.fewer.wait(lock, [&] { return running.stops.empty(); });
+  running.fewer.wait_for(lock, kLastCalls, [&] { return running.calls.empty(); });
 }
 
 }  // namespace punt::py

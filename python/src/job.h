@@ -6,6 +6,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -55,7 +57,30 @@ class Job {
   std::shared_ptr<State> state_;
 };
 
-/// Stops all jobs and waits until their threads are gone. Called with the interpreter's lock.
+/// A call that a thread waits for. Made before the interpreter's lock is given up, so that it ends when that is back: a
+/// thread that Python ends while it waits for the lock in the middle of the engine would take the process along.
+class CallScope {
+ public:
+  /// Throws Error when the interpreter is ending, except on the thread that ends it.
+  CallScope();
+  ~CallScope();
+  CallScope(const CallScope&) = delete;
+  CallScope& operator=(const CallScope&) = delete;
+
+  /// Requested when the interpreter ends.
+  std::stop_token stop() const { return stop_.get_token(); }
+  /// The same as a flag.
+  const std::atomic<bool>* cancel() const { return &is_cancelled_; }
+
+ private:
+  std::uint64_t number_ = 0;
+  std::stop_source stop_;
+  std::atomic<bool> is_cancelled_ = false;
+  std::stop_callback<std::function<void()>> on_stop_{stop_.get_token(), [this] { is_cancelled_ = true; }};
+};
+
+/// Stops all jobs and waits until their threads are gone, and for a few seconds for calls of other threads. Called with
+/// the interpreter's lock, before the interpreter ends.
 void EndAllJobs();
 
 }  // namespace punt::py

@@ -7,10 +7,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <exception>
 #include <limits>
 #include <set>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "base/check.h"
 #include "convert.h"
@@ -73,6 +75,52 @@ class PySession : public DenoiserSession {
 
   std::vector<PassRef> DoForward(std::span<const Query> queries) override {
     nb::gil_scoped_acquire lock;
+    return Asking([&] { return ForwardNow(queries); });
+  }
+
+  void DoPropose(std::span<const ProposalRequest> requests) override {
+    nb::gil_scoped_acquire lock;
+    Asking([&] { return ProposeNow(requests); });
+  }
+
+  void DoDiverge(std::span<const DivergenceRequest> requests) override {
+    nb::gil_scoped_acquire lock;
+    Asking([&] { return DivergeNow(requests); });
+  }
+
+  void DoLogProbs(std::span<const LogProbRequest> requests) override {
+    nb::gil_scoped_acquire lock;
+    Asking([&] { return LogProbsNow(requests); });
+  }
+
+  void DoTokenProbs(std::span<const TokenProbRequest> requests) override {
+    nb::gil_scoped_acquire lock;
+    Asking([&] { return TokenProbsNow(requests); });
+  }
+
+  void DoAttention(std::span<const AttentionRequest> requests) override {
+    nb::gil_scoped_acquire lock;
+    Asking([&] { return AttentionNow(requests); });
+  }
+
+ private:
+  /// What `ask` makes of Python's answers. Once it threw, the session is over, and everybody who shares it hears the
+  /// same: a batch asks again for each sequence, to find the one that is to blame.
+  template <typename Ask>
+  std::invoke_result_t<Ask> Asking(const Ask& ask) {
+    if (failure_) Rethrow(failure_);
+    try {
+      return ask();
+    } catch (const nb::python_error& error) {
+      failure_ = std::make_exception_ptr(nb::python_error(error));
+      throw;
+    } catch (const Error&) {
+      failure_ = std::current_exception();
+      throw;
+    }
+  }
+
+  std::vector<PassRef> ForwardNow(std::span<const Query> queries) {
     const nb::object query_class = Class("Query");
     nb::list asked;
     for (const Query& query : queries) {
@@ -90,8 +138,7 @@ class PySession : public DenoiserSession {
     return passes;
   }
 
-  void DoPropose(std::span<const ProposalRequest> requests) override {
-    nb::gil_scoped_acquire lock;
+  void ProposeNow(std::span<const ProposalRequest> requests) {
     const nb::object request_class = Class("ProposalRequest");
     nb::list asked;
     for (const ProposalRequest& request : requests) {
@@ -106,8 +153,7 @@ class PySession : public DenoiserSession {
     for (std::size_t i = 0; i < requests.size(); ++i) Read(requests[i], results[i]);
   }
 
-  void DoDiverge(std::span<const DivergenceRequest> requests) override {
-    nb::gil_scoped_acquire lock;
+  void DivergeNow(std::span<const DivergenceRequest> requests) {
     const nb::object request_class = Class("DivergenceRequest");
     nb::list asked;
     for (const DivergenceRequest& request : requests) {
@@ -127,8 +173,7 @@ class PySession : public DenoiserSession {
     }
   }
 
-  void DoLogProbs(std::span<const LogProbRequest> requests) override {
-    nb::gil_scoped_acquire lock;
+  void LogProbsNow(std::span<const LogProbRequest> requests) {
     const auto vocab = static_cast<std::size_t>(info().vocab_size);
     for (const LogProbRequest& request : requests) {
       const std::string what = From("log_probs");
@@ -141,8 +186,7 @@ class PySession : public DenoiserSession {
     }
   }
 
-  void DoTokenProbs(std::span<const TokenProbRequest> requests) override {
-    nb::gil_scoped_acquire lock;
+  void TokenProbsNow(std::span<const TokenProbRequest> requests) {
     const nb::object request_class = Class("TokenProbRequest");
     nb::list asked;
     for (const TokenProbRequest& request : requests) {
@@ -156,8 +200,7 @@ class PySession : public DenoiserSession {
     }
   }
 
-  void DoAttention(std::span<const AttentionRequest> requests) override {
-    nb::gil_scoped_acquire lock;
+  void AttentionNow(std::span<const AttentionRequest> requests) {
     for (const AttentionRequest& request : requests) {
       const std::size_t length = request.pass->canvas().size();
       const std::string what = From("attention");
@@ -170,7 +213,6 @@ class PySession : public DenoiserSession {
     }
   }
 
- private:
   std::string From(const char* method) const { return fmt::format("what {} of {} returned", method, info().name); }
 
   nb::object HandleOf(const Pass* pass) const {
@@ -244,6 +286,7 @@ class PySession : public DenoiserSession {
   Held session_;
   std::set<Token> banned_;  // the mask among them
   int passes_per_query_ = 1;
+  std::exception_ptr failure_;
 };
 
 int WholeFact(nb::handle denoiser, const char* name) {

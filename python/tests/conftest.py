@@ -30,7 +30,7 @@ def program() -> str:
     return str(path)
 
 
-def run_python(code: str, *, timeout: float = 60, **environment: str) -> subprocess.CompletedProcess[str]:
+def run_python(code: str, *, timeout: float = 60, folder: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
     """A program of its own, which tells where it hangs or crashes."""
     watch = f"import faulthandler; faulthandler.dump_traceback_later({timeout - 5}, exit=True)\n"
     return subprocess.run(
@@ -38,6 +38,6 @@ def run_python(code: str, *, timeout: float = 60, **environment: str) -> subproc
         capture_output=True,
         text=True,
         timeout=timeout,
-        cwd=tempfile.gettempdir(),  # not where the source lies, without the compiled module
+        cwd=folder or tempfile.gettempdir(),  # not where the source lies, without the compiled module
         env={**os.environ, **environment},
     )

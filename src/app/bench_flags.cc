@@ -1,5 +1,9 @@
 #include "app/bench_flags.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "app/help.h"
 #include "app/options.h"
 #include "base/check.h"
@@ -37,22 +41,11 @@ void BenchFlags::AddTo(CLI::App& app) {
   SetGroup(app, "Output", {"--out", "--json", "--dry-run", "--processes"});
 }
 
-void BenchFlags::TakeOverSampling(const GridRow& row, SweepPlan& plan) const {
-  const GridSampling sampling = row.sampling();
-  plan.preset = &row;
-  const bool has_temperatures = !Given("--temperature") && !Given("--temperatures") && !sampling.temperatures.empty();
-  if (has_temperatures) {
-    plan.axes.temperatures = sampling.temperatures;
-    plan.axes.names_temperature = true;
-  }
-  if (sampling.top_p && !Given("--top-p")) plan.eval.sampling.top_p = *sampling.top_p;
-  if (!sampling.eos.empty() && !Given("--eos")) plan.eval.sampling.eos = sampling.eos;
-  for (const GridTask& task : sampling.tasks) {
-    if (eval.task.empty() || task.name != FindTask(eval.task).name) continue;
-    if (task.length > 0 && !Given("--length")) plan.eval.length = task.length;
-    if (!task.all_items && !Given("--limit")) plan.eval.limit = static_cast<std::int64_t>(task.items);
-    if (task.only_hot && has_temperatures) plan.axes.temperatures = {sampling.temperatures.back()};
-  }
+bool BenchFlags::IsGiven(std::string_view setting) const {
+  if (setting == "temperature" && Given("--temperatures")) return true;
+  std::string option = fmt::format("--{}", setting);
+  std::replace(option.begin(), option.end(), '_', '-');
+  return Given(option);
 }
 
 SweepPlan BenchFlags::Plan() const {
@@ -65,7 +58,8 @@ SweepPlan BenchFlags::Plan() const {
   const std::vector<GridEntry> entries = grid.Chosen(!eval.sampling.score.empty());
   const std::optional<double> usual = eval.task.empty() ? std::nullopt : UsualTemperature(eval.task);
   if (usual && !Given("--temperature")) plan.axes.temperatures = {*usual};
-  if (Given("--preset")) TakeOverSampling(FindGrid(grid.preset), plan);
+  const auto is_given = [&](std::string_view setting) { return IsGiven(setting); };
+  if (Given("--preset")) plan.TakeOver(FindGrid(grid.preset), is_given);
   if (Given("--temperatures")) {
     plan.axes.temperatures = ParseTemperatures(temperatures, "--temperatures");
     plan.axes.names_temperature = true;

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "app/grid_flags.h"
 #include "app/sweep_run.h"
@@ -29,7 +30,7 @@ struct BenchFlags {
 
  private:
   bool Given(const std::string& option) const { return command_->count(option) > 0; }
-  void TakeOverSampling(const GridRow& preset, SweepPlan& plan) const;
+  bool IsGiven(std::string_view setting) const;
 
   const CLI::App* command_ = nullptr;
 };

@@ -1,8 +1,6 @@
 // punt bench: a task and a model, with many planners, temperatures and seeds; a table, and files to keep.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <filesystem>
 #include <memory>
 
 #include "app/bench_flags.h"
@@ -12,57 +10,20 @@
 #include "app/help.h"
 #include "app/sweep_progress.h"
 #include "app/terminal.h"
-#include "base/atomic_file.h"
 #include "base/check.h"
-#include "eval/bench_html.h"
-#include "eval/bench_plot.h"
+#include "tasks/sweep_report.h"
 #include "tasks/tasks.h"
 
 namespace punt {
 namespace {
-
-namespace fs = std::filesystem;
-
-/// Writes what has been measured so far, so that the folder shows it at any time.
-void WriteFiles(const fs::path& folder, const BenchReport& report, const Configuration& configuration) {
-  WriteFileAtomically(folder / "bench.json", BenchJson(report));
-  WriteFileAtomically(folder / "bench.md", BenchMarkdown(report));
-  WriteFileAtomically(folder / "report.html", BenchHtml(report, configuration));
-  if (HasPicture(report)) WriteFileAtomically(folder / "bench.svg", BenchSvg(report));
-}
-
-std::string SamplingLine(const SweepPlan& plan, const Model& model) {
-  const bool has_one = plan.axes.seeds.size() == 1;
-  return fmt::format("temperature {}, top-p {}, {} {}, score {} unless the planner has its own",
-                     fmt::join(plan.axes.temperatures, " and "), plan.eval.sampling.top_p, has_one ? "seed" : "seeds",
-                     fmt::join(plan.axes.seeds, ", "), ScoreOf(plan.eval, model, ""));
-}
-
-/// What all points have in common, and lists of what differs.
-Configuration SweepConfiguration(const SweepPlan& plan, const EvalSetup& setup) {
-  const GridEntry& first = plan.points.front().entry;
-  Configuration configuration;
-  for (auto& [name, value] : EvalConfiguration(plan.eval, setup, first.planner, "")) {
-    if (name == "planner") continue;
-    if (name == "temperature") value = fmt::format("{}", fmt::join(plan.axes.temperatures, ", "));
-    if (name == "seed") value = fmt::format("{}", fmt::join(plan.axes.seeds, ", "));
-    if (!value.empty()) configuration.emplace_back(name, value);
-  }
-  configuration.emplace_back("items per seed", fmt::format("{}", setup.count));
-  if (plan.preset != nullptr) configuration.emplace_back("preset", plan.preset->name);
-  configuration.emplace_back("processes", fmt::format("{}", plan.processes));
-  configuration.emplace_back("threads", fmt::format("{}", ThreadCount(plan.eval.model.threads)));
-  configuration.emplace_back("program", "punt " PUNT_VERSION);
-  return configuration;
-}
 
 /// Rows as they are completed, in the order of the plan.
 class Output {
  public:
   Output(const BenchFlags& flags, const SweepPlan& plan, const EvalSetup& setup)
       : flags_(flags), plan_(plan), task_(FindTask(plan.eval.task)), progress_(plan.points.size() * setup.count) {
-    report_ = {.task = &task_, .model = setup.model->name, .sampling = SamplingLine(plan, *setup.model), .rows = {}};
-    configuration_ = SweepConfiguration(plan, setup);
+    report_ = EmptyReport(plan, setup);
+    configuration_ = SweepConfiguration(plan, setup, "punt " PUNT_VERSION);
     std::vector<GridEntry> grid;
     for (const SweepPoint& point : plan.points) grid.push_back(point.entry);
     table_.emplace(task_, grid, plan.axes.temperatures.size() > 1, OutputColumns());
@@ -81,7 +42,7 @@ class Output {
       FlushOutput();
       const std::string note = UnfinishedLine(report_.rows.back());
       if (!note.empty()) fmt::print(stderr, "punt: note: {}\n", note);
-      if (!plan_.out.empty()) WriteFiles(plan_.out, report_, configuration_);
+      if (!plan_.out.empty()) WriteReport(plan_.out, report_, configuration_);
     }
     if (!is_complete()) progress_.Show(done);
   }

@@ -7,7 +7,6 @@
 #include "app/comparison.h"
 #include "app/grid_flags.h"
 #include "app/help.h"
-#include "app/misfit_list.h"
 #include "app/model_flags.h"
 #include "app/options.h"
 #include "app/sampling_flags.h"
@@ -15,6 +14,7 @@
 #include "app/terminal.h"
 #include "base/check.h"
 #include "eval/run.h"
+#include "generate/misfit_list.h"
 
 namespace punt {
 namespace {
@@ -84,7 +84,7 @@ Runner AddCompare(CLI::App& command) {
   flags->grid.AddPlanners(command);
   AddInteger(command, "--samples", flags->samples, 1, 1'000'000, "Sequences per planner")->default_str("8");
   SetGroup(command, "Text", {"--samples"});
-  flags->model.AddTo(command, "An exact toy model (see punt list models)");
+  AddModel(command, flags->model, "An exact toy model (see punt list models)");
   AddSampling(command, flags->sampling, kWithoutPlanner);
   command.add_flag("--json", flags->json, "Print a JSON array");
   SetGroup(command, "Output", {"--json"});

@@ -127,6 +127,7 @@ bool ShowStories(const DemoFlags& flags, const EvalSetup& setup) {
   for (const GridEntry& entry : grid) {
     FlushOutput();
     EvalJob job = MakeEvalJob(flags.eval, setup, entry.planner, entry.score);
+    job.cancel = &InstallInterruptHandlers();
     job.on_progress = [&](std::size_t done) { progress.Show(rows.size() * setup.count + done); };
     const std::optional<BenchRow> row = MeasurePlanner(entry, job);
     progress.Clear();
@@ -167,7 +168,7 @@ Runner AddDemo(CLI::App& command) {
   AddInteger(command, "--samples", eval.limit, 1, 10000, "Stories per planner in the table")->default_str("1");
   command.add_option("--judge", eval.judge, "Autoregressive GGUF model that judges texts; default: the bundled one");
   SetGroup(command, "Text", {"--samples", "--judge"});
-  eval.model.AddTo(command);
+  AddModel(command, eval.model);
   AddSampling(command, eval.sampling, kWithoutPlanner);  // which planners is what it shows
   flags->view.AddTo(command);
   command.footer(

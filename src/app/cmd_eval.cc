@@ -57,6 +57,7 @@ int Run(EvalCommand command) {
   if (!command.out.empty()) log.emplace(command.out, report.configuration);
   SweepProgress progress(setup.count);
   EvalJob job = MakeEvalJob(command.eval, setup, command.eval.sampling.planner, "");
+  job.cancel = &InstallInterruptHandlers();
   job.log = log ? &*log : nullptr;
   job.on_progress = [&](std::size_t done) { progress.Show(done); };
   const std::vector<EvalRecord> records = RunItems(job);

@@ -170,7 +170,7 @@ Inputs are {"cases": [{"name": "a", "input_ids": [1, 2, 3]}, ...]}, with "token_
 Runner AddLogits(CLI::App& command) {
   const auto flags = std::make_shared<LogitsFlags>();
   command.footer(kExamples);
-  flags->model.AddTo(command, "A GGUF file or a Hugging Face folder")->required();
+  AddModel(command, flags->model, "A GGUF file or a Hugging Face folder")->required();
   command.add_option("--inputs", flags->inputs, "JSON file with the cases")->required();
   command.add_option("--out", flags->out, "Safetensors file to write")->required();
   command.add_option("--attention", flags->attention, "Also write the last layer's attention to this file");

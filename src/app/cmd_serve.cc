@@ -268,7 +268,7 @@ Runner AddServe(CLI::App& command) {
       ->default_str("8192");
   AddInteger(command, "--grace", flags->grace, 0, kMillion, "Seconds to finish after a signal to stop")
       ->default_str("30");
-  flags->model.AddTo(command)->default_str("stories");
+  AddModel(command, flags->model)->default_str("stories");
   AddSampling(command, flags->sampling, kNotServed);
   command.add_option("--ready-file", flags->ready_file,
                      "File that exists while requests are answered; holds the address");

@@ -4,16 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "app/glyphs.h"
-#include "base/json_text.h"
-#include "report/confidence_json.h"
 
 namespace punt {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// The costs and figures as lines of one table.
 std::vector<Figure> Lines(const EvalSummary& summary) {
@@ -34,32 +29,6 @@ std::vector<Figure> Lines(const EvalSummary& summary) {
 std::string Number(double value) { return fmt::format("{:.{}f}", value, std::abs(value) < 10 ? 4 : 2); }
 
 }  // namespace
-
-std::string EvalJson(const EvalReport& report, int indent) {
-  const EvalSummary& summary = report.summary;
-  Json object = {{"task", report.task},
-                 {"model", report.model},
-                 {"planner", report.planner},
-                 {"items", summary.items},
-                 {"unfinished", summary.unfinished},
-                 {kAccuracy, summary.accuracy ? Json(summary.accuracy->value) : Json(nullptr)},
-                 {"ci95", summary.accuracy ? IntervalJson(summary.accuracy->ci95) : Json(nullptr)},
-                 {"nfe_mean", summary.nfe.value},
-                 {"nfe_mean_ci95", IntervalJson(summary.nfe.ci95)},
-                 {"steps_mean", summary.steps.value},
-                 {"steps_mean_ci95", IntervalJson(summary.steps.ci95)},
-                 {"seconds_mean", summary.seconds}};
-  for (const std::vector<Figure>& figures : {summary.figures, CostFigures(summary)}) {
-    for (const Figure& figure : figures) {
-      object[figure.name] = figure.value;
-      if (figure.is_estimate) object[figure.name + "_ci95"] = IntervalJson(figure.ci95);
-    }
-  }
-  object["notes"] = summary.notes;
-  object["configuration"] = Json::object();
-  for (const auto& [name, value] : report.configuration) object["configuration"][name] = value;
-  return Dump(object, indent);
-}
 
 std::string FigureTable(const std::vector<std::string>& headings, const std::vector<Figure>& figures, int columns) {
   std::size_t width = 0;

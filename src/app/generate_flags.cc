@@ -61,7 +61,7 @@ void AddOutput(GenerateFlags& flags, CLI::App& command) {
 
 void GenerateFlags::AddTo(CLI::App& command) {
   AddContent(*this, command);
-  model.AddTo(command)->default_str("stories");
+  AddModel(command, model)->default_str("stories");
   AddSampling(command, sampling);
   AddOutput(*this, command);
 }

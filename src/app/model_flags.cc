@@ -30,38 +30,27 @@ void AddLora(CLI::App& command, std::vector<std::string>& lora) {
       ->allow_extra_args(false);
 }
 
-CLI::Option* ModelFlags::AddTo(CLI::App& command, const std::string& which) {
+CLI::Option* AddModel(CLI::App& command, ModelFlags& flags, const std::string& which) {
   constexpr std::int64_t kInt = std::numeric_limits<int>::max();
-  CLI::Option* option = command.add_option("-m,--model", name, which);
-  if (!name.empty()) option->capture_default_str();
-  AddThreads(command, threads);
+  CLI::Option* option = command.add_option("-m,--model", flags.name, which);
+  if (!flags.name.empty()) option->capture_default_str();
+  AddThreads(command, flags.threads);
   command
-      .add_option("--compute", compute,
+      .add_option("--compute", flags.compute,
                   "How the CPU multiplies weights: exact, as the file's types say; float, nothing rounded; int8, all "
                   "rounded to 8 bits; ggml, with ggml's own kernels; auto")
       ->capture_default_str();
-  command.add_option("--influence", influence,
+  command.add_option("--influence", flags.influence,
                      "Head that predicts influence, for the planner distilled (training/train influence makes it); "
                      "default: NAME.influence.gguf beside the model");
-  AddLora(command, lora);
-  command.add_option("--device", device, "Device (see punt list devices)")->capture_default_str();
-  AddInteger(command, "--gpu-layers", gpu_layers, -1, kInt, "Layers on a GPU device, from the last (-1: all)");
-  command.add_flag("--no-repack", no_repack, "Use weights as they are mapped: opens at once, computes slower");
+  AddLora(command, flags.lora);
+  command.add_option("--device", flags.device, "Device (see punt list devices)")->capture_default_str();
+  AddInteger(command, "--gpu-layers", flags.gpu_layers, -1, kInt, "Layers on a GPU device, from the last (-1: all)");
+  command.add_flag("--no-repack", flags.no_repack, "Use weights as they are mapped: opens at once, computes slower");
   SetGroup(command, "Model", {"--model", "--threads", "--compute", "--lora"});
   SetGroup(command, "Model", {"--influence", "--device", "--gpu-layers", "--no-repack"}, kInFullHelp);
   return option;
 }
-
-ModelOptions ModelFlags::Options() const {
-  return {.compute = compute,
-          .influence = influence,
-          .lora = lora,
-          .device = device,
-          .gpu_layers = static_cast<int>(gpu_layers),
-          .repack = !no_repack};
-}
-
-int ModelFlags::ThreadsFor(const Model& model) const { return model.is_toy && threads == 0 ? 1 : ThreadCount(threads); }
 
 Model OpenAndWarn(const ModelFlags& flags, const std::string& name) {
   const std::string chosen = !name.empty() ? name : !flags.name.empty() ? flags.name : DefaultModel();

@@ -2,34 +2,23 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "punt/model.h"
+#include "denoise/model_choice.h"
 
 namespace punt {
 
 inline constexpr const char* kAnyModel =
     "Bundled or fetched model, GGUF file, folder or toy:KIND,... (see punt list models)";
 
-struct ModelFlags {
-  std::string name;  // empty: the command's usual one
-  std::string compute = "auto";
-  std::string influence;
-  std::vector<std::string> lora;
-  std::string device = "auto";
-  std::int64_t gpu_layers = -1;
-  bool no_repack = false;
-  std::int64_t threads = 0;
+using ModelFlags = ModelChoice;
 
-  /// Present contents are the defaults. Returns --model; `which` is its help.
-  CLI::Option* AddTo(CLI::App& command, const std::string& which = kAnyModel);
+/// Declares them. Present contents are the defaults. Returns --model; `which` is its help.
+CLI::Option* AddModel(CLI::App& command, ModelFlags& flags, const std::string& which = kAnyModel);
 
-  ModelOptions Options() const;
-  /// Of a session: a toy's passes are too small to be shared out, unless that was asked for.
-  int ThreadsFor(const Model& model) const;
-};
+/// --lora, of ModelOptions.
+void AddLora(CLI::App& command, std::vector<std::string>& lora);
 
 /// --lora, of ModelOptions.
 void AddLora(CLI::App& command, std::vector<std::string>& lora);

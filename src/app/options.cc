@@ -53,11 +53,6 @@ double ParseReal(std::string_view text, std::string_view name, double min, doubl
   return value;
 }
 
-int ThreadCount(std::int64_t asked) {
-  const int usable = UsableProcessors();
-  return asked > 0 ? static_cast<int>(std::min<std::int64_t>(asked, usable)) : usable;
-}
-
 CLI::Option* AddInteger(CLI::App& command, const std::string& name, std::int64_t& value, std::int64_t min,
                         std::int64_t max, const std::string& help) {
   const std::string last = name.substr(name.rfind(',') + 1);  // errors name the long form of "-n,--length"

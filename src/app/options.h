@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "app/canvas_view.h"
+#include "base/processors.h"
 
 namespace punt {
 
@@ -15,9 +16,6 @@ namespace punt {
 std::int64_t ParseInteger(std::string_view text, std::string_view name, std::int64_t min, std::int64_t max);
 std::uint64_t ParseSeed(std::string_view text, std::string_view name);
 double ParseReal(std::string_view text, std::string_view name, double min, double max);
-
-/// 0 means all processors that the process may use, and more than those are not used: see base/processors.h.
-int ThreadCount(std::int64_t asked);
 
 /// Declare an option that is stored in `value`, whose current content is the default. Names are "--length" or
 /// "-n,--length".

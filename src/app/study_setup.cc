@@ -11,7 +11,6 @@
 #include "app/eval_setup.h"
 #include "app/event_list.h"
 #include "app/help.h"
-#include "app/misfit_list.h"
 #include "app/request.h"
 #include "app/sampling_flags.h"
 #include "app/sudoku_request.h"
@@ -19,6 +18,7 @@
 #include "app/terminal.h"
 #include "base/check.h"
 #include "eval/stream.h"
+#include "generate/misfit_list.h"
 #include "punt/planner.h"
 #include "report/data_file.h"
 #include "writer/ask_canvas.h"
@@ -157,7 +157,7 @@ void StudyFlags::AddTo(CLI::App& command) {
                    fmt::format("{} sequences of {} positions, two settings per planner, unless told otherwise",
                                kQuickSamples, kQuickLength));
   SetGroup(command, "Text", {"--prompt", "--prompts", "--chat", "--length", "--samples", "--quick"});
-  model.AddTo(command)->default_str("stories");
+  AddModel(command, model)->default_str("stories");
   AddSampling(command, sampling, kWithoutPlanner);
   command.add_option("--out", out, "Folder of records, tables and pictures")->required();
   command.add_flag("--json", json, "Print the summary as JSON");

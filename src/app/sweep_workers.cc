@@ -160,7 +160,7 @@ int RunSweepWorker(SweepPlan plan) {
   try {
     const EvalSetup setup = OpenEval(plan.eval, {.warns = false});
     plan.ChooseScore(*setup.model);
-    JobRunner runner(plan, setup);
+    JobRunner runner(plan, setup, &InstallInterruptHandlers());
     for (;;) {
       std::istringstream order(orders.Next());
       SweepJob job;

@@ -149,4 +149,9 @@ int UsableProcessors() {
   return std::max(1, usable);
 }
 
+int ThreadCount(std::int64_t asked) {
+  const int usable = UsableProcessors();
+  return asked > 0 ? static_cast<int>(std::min<std::int64_t>(asked, usable)) : usable;
+}
+
 }  // namespace punt

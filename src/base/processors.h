@@ -5,6 +5,7 @@
 // threads than that computes no faster, and threads that wait for each other even slow it down.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 
 namespace punt {
@@ -12,6 +13,9 @@ namespace punt {
 /// At least 1: what the affinity of the calling thread allows, and no more than the smallest quota of the control
 /// groups it is in, rounded up. What cannot be read sets no limit. Asks the system each time.
 int UsableProcessors();
+
+/// 0 means all that the process may use, and more than those are not used.
+int ThreadCount(std::int64_t asked);
 
 /// The part that reads files: processors that control groups allow, 0 when they set no limit. `root` is where /proc and
 /// the mounted hierarchies are found, / but in tests.

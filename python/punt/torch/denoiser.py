@@ -51,6 +51,7 @@ class Denoiser(denoiser.Denoiser):
         batch_tokens: int = 1 << 14,  # of one call
         table_bytes: int = 1 << 30,  # of the logits of one call, unless one sequence has more
         block_numbers: int | None = None,  # logits that are reduced at once
+        prefix_cache: bool = False,  # block-causal models: blocks that are full are computed once (punt.torch.states)
     ) -> None:
         if not callable(model):
             raise InputError(f"model: a module or a function is needed, got {type(model).__name__}")
@@ -80,6 +81,12 @@ class Denoiser(denoiser.Denoiser):
         length = find_config(model, *row.lengths)
         self.max_length = max_length or (length - row.first_position if length else UNLIMITED)
         self.has_attention_maps = row.attention
+        self.has_caches = self.call.has_caches
+        self.has_shadow_rows = self.call.has_shadows and not self.shift
+        if prefix_cache and not (self.has_caches and self.block):
+            why = "takes no past_key_values" if self.block else "is not block-causal, so that every token changes every row"
+            raise InputError(f"{self.name}: prefix_cache is exact or nothing, and this model {why}; cache= approximates")
+        self.prefix_cache = prefix_cache
         self.has_token_dropout = row.token_dropout and bool(find_config(model, "token_dropout"))
         self.default_score = default_score
         self.makes_asked_rows_only = self.call.makes_asked_rows_only
@@ -112,7 +119,8 @@ class Denoiser(denoiser.Denoiser):
             "freeze_mask_ratio": not self.has_token_dropout,
             "shadow_rows": self.has_shadow_rows,
             "influence": False,
-            "caches": False,
+            "caches": self.has_caches,
+            "prefix_cache": self.prefix_cache,
         }
 
     def _find_mask_token(self, model: Any, tokenizer: Any, given: int | None) -> int:

@@ -13,6 +13,7 @@ import torch
 
 from punt.errors import InputError
 from punt.torch.registry import Architecture
+from punt.torch.states import Layers, layers_of, new_cache
 
 UNLIMITED = 1 << 20  # positions, where nothing says how many
 
@@ -24,6 +25,7 @@ class Output:
     table: torch.Tensor  # [B L, V], or [R, V] where only the rows asked were made
     has_asked_rows_only: bool
     attentions: Sequence[torch.Tensor]  # [B, H, L, L] per layer; empty unless asked
+    states: Layers = ()  # of the past and of this call; empty unless kept
 
 
 def find_config(model: Any, *names: str) -> Any:
@@ -52,6 +54,26 @@ def block_mask(length: int, block: int, like: str, dtype: torch.dtype, device: t
     return torch.zeros(sees.shape, dtype=dtype, device=device).masked_fill_(~sees, torch.finfo(dtype).min)
 
 
+def shadow_mask(length: int, shadows: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """[B, 1, L, L] as "bias": the last S tokens are shadows of these positions [B, S]."""
+    batch, count = shadows.shape
+    own = length - count
+    sees = torch.zeros((batch, length, length), dtype=torch.bool, device=shadows.device)
+    sees[:, :, :own] = True
+    sees[:, own:, :own].scatter_(2, shadows.unsqueeze(2), False)
+    sees[:, own:, own:] = torch.eye(count, dtype=torch.bool, device=shadows.device)
+    bias = torch.zeros((batch, 1, length, length), dtype=dtype, device=shadows.device)
+    return bias.masked_fill_(~sees.unsqueeze(1), torch.finfo(dtype).min)
+
+
+def _parameters_of(model: Callable[..., Any]) -> set[str]:
+    """What a module's forward takes by name."""
+    try:
+        return set(inspect.signature(getattr(model, "forward", model)).parameters)
+    except (TypeError, ValueError):
+        return set()
+
+
 class Caller:
     """Calls a model. Several threads may; the model sees one at a time."""
 
@@ -62,10 +84,11 @@ class Caller:
         self._name = name
         self._device = device
         self._block = block
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a module may ask a model that is itself
         self._masks: dict[int, torch.Tensor] = {}
         self._head = self._find_head() if asked_rows_only else None
         self._takes_mask = self._requires("attention_mask")
+        self._names = _parameters_of(model)
         implementation = find_config(model, "_attn_implementation")
         if block and row.fused_only and implementation == "eager":
             raise InputError(f"{name}: blocks need attn_implementation='sdpa', got '{implementation}'")
@@ -76,14 +99,40 @@ class Caller:
     def makes_asked_rows_only(self) -> bool:
         return self._head is not None
 
-    def __call__(self, tokens: torch.Tensor, asked: torch.Tensor, attention: bool = False) -> Output:
-        """One call for `tokens` [B, L]. `asked` are places in the B L rows, in the order in which they are wanted."""
+    @property
+    def has_caches(self) -> bool:
+        return self._row.caches and {"past_key_values", "use_cache"} <= self._names
+
+    @property
+    def has_shadows(self) -> bool:
+        return self._row.shadows and {"position_ids", "attention_mask"} <= self._names and not self._block
+
+    def __call__(self, tokens: torch.Tensor, asked: torch.Tensor, attention: bool = False, *, past: Layers = (),
+                 keep: bool = False, shadows: torch.Tensor | None = None) -> Output:
+        """One call for `tokens` [B, L]. `asked` are places in the B L rows, in the order in which they are wanted.
+
+        `past` are keys and values of what stands before the tokens; with `keep`, those of all come back. `shadows` [B, S]:
+        the last S tokens have the positions of others, see all but those, and are seen by none.
+        """
         batch, length = tokens.shape
+        begin = past[0][0].shape[2] if past else 0
         arguments: dict[str, Any] = {}
         if self._block:
-            arguments["attention_mask"] = self._block_mask(length).expand(batch, -1, -1, -1)
+            arguments["attention_mask"] = self._block_mask(begin + length)[:, :, begin:].expand(batch, -1, -1, -1)
         elif self._takes_mask:
-            arguments["attention_mask"] = torch.ones_like(tokens)
+            arguments["attention_mask"] = tokens.new_ones((batch, begin + length))
+        if shadows is not None and shadows.shape[1]:
+            positions = torch.arange(length - shadows.shape[1], device=tokens.device).expand(batch, -1)
+            arguments["position_ids"] = torch.cat((positions, shadows), 1) + self._row.first_position
+            arguments["attention_mask"] = shadow_mask(length, shadows, self._dtype)
+        cache = None
+        if past or keep:
+            cache = new_cache(past)
+            arguments["past_key_values"], arguments["use_cache"] = cache, True
+            if keep and self._row.store:
+                arguments[self._row.store] = True
+            if begin and "position_ids" in self._names:
+                arguments["position_ids"] = torch.arange(begin, begin + length, device=tokens.device).expand(batch, -1)
         if attention:
             arguments["output_attentions"] = True
         reduced: list[bool] = []
@@ -95,7 +144,10 @@ class Caller:
             output = self._model(tokens, **arguments)
         count = len(asked) if reduced else batch * length
         table = self._table_of(output, tokens, (1, count) if reduced else (batch, length))
-        return Output(table, bool(reduced), self._attentions_of(output) if attention else ())
+        states = layers_of(cache) if keep else ()
+        if keep and not (states and states[0][0] is not None and states[0][0].shape[2] == begin + length):
+            raise InputError(f"{self._name}: the model kept no keys and values in past_key_values")
+        return Output(table, bool(reduced), self._attentions_of(output) if attention else (), states)
 
     def _table_of(self, output: Any, tokens: torch.Tensor, rows: tuple[int, int]) -> torch.Tensor:
         logits = output

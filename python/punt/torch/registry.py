@@ -39,6 +39,12 @@ class Architecture:
     # How that mask is given, of shape [B, 1, L, L]: "bias", 0 and the lowest number, or "bool".
     mask: str = "bias"
     fused_only: bool = False  # what is not its fused attention reads such a mask otherwise
+    # Takes past_key_values and use_cache as decoders of transformers do; `store` is a flag besides, without which what is
+    # given is read and nothing is stored.
+    caches: bool = False
+    store: str = ""
+    # Takes position_ids, and a mask [B, 1, L, L] as it is; nothing else tells it where a token stands.
+    shadows: bool = False
     token_dropout: bool = False  # scales embeddings by the share of masks, as ESM-2 does
     end: str = "eos_token_id"  # of the tokenizer: what ends a text
     mask_token: int | None = None  # where neither the configuration nor the tokenizer names it
@@ -52,18 +58,18 @@ _ROWS = [
                  lengths=("max_sequence_length",)),
     Architecture("llada_moe", ("LLaDAMoEModelLM", "LLaDAMoEModel"), ("llada_moe", "lladamoe"), head="lm_head",
                  mask_token=156895),
-    Architecture("dream", ("DreamModel",), ("Dream", "dream"), shift=True, head="lm_head", attention=True),
+    Architecture("dream", ("DreamModel",), ("Dream", "dream"), shift=True, head="lm_head", attention=True, caches=True),
     Architecture("llada2_moe", ("LLaDA2MoeModelLM",), ("llada2_moe",), head="lm_head", block=32, fused_only=True,
-                 mask_token=156895),
+                 caches=True, mask_token=156895),
     Architecture("sdar", ("SDARForCausalLM", "SDARMoeForCausalLM"), ("sdar", "sdar_moe"), head="lm_head", block=4,
-                 mask="bool", mask_token=151669),
+                 mask="bool", caches=True, store="store_kv", mask_token=151669),
     Architecture("esm2", ("EsmForMaskedLM", "EsmForDPLM"), ("esm",), head="lm_head", attention=True, token_dropout=True,
                  never=_no_amino_acid),
-    Architecture("bert", ("BertForMaskedLM",), ("bert",), head="cls", attention=True, end="sep_token_id"),
+    Architecture("bert", ("BertForMaskedLM",), ("bert",), head="cls", attention=True, shadows=True, end="sep_token_id"),
     Architecture("distilbert", ("DistilBertForMaskedLM",), ("distilbert",), head="vocab_transform", attention=True,
-                 end="sep_token_id"),
+                 shadows=True, end="sep_token_id"),
     Architecture("roberta", ("RobertaForMaskedLM", "XLMRobertaForMaskedLM"), ("roberta", "xlm-roberta"), head="lm_head",
-                 attention=True, first_position=2),
+                 attention=True, shadows=True, first_position=2),
     Architecture("modernbert", ("ModernBertForMaskedLM",), ("modernbert",), head="head", attention=True,
                  end="sep_token_id"),
 ]

@@ -4,7 +4,8 @@ A pass knows the table of logits that its batch gave and its own places there. T
 Reads that come together, of several sequences, are reduced together when they lie in one table; what reaches the host is
 one array of a few numbers per row for all of them.
 
-Under guidance a second sequence with the prompt masked stands behind each one in the batch.
+Under guidance a second sequence with the prompt masked stands behind each one in the batch. Where keys and values of
+earlier passes may be reused (states.py), the model is given the tokens behind them alone.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from punt.errors import InputError
 from punt.torch import reductions
 from punt.torch.draws import names_on
 from punt.torch.rows import BlockReader, Rows
+from punt.torch.states import PrefixStore, States, common_prefix, split, stack
 
 if TYPE_CHECKING:
     from punt.torch.denoiser import Denoiser
@@ -46,10 +48,28 @@ class Pass:
     """What a forward pass left behind: where its rows are."""
 
     table: torch.Tensor  # [N, V], shared with the batch
-    place_of: npt.NDArray[np.int64]  # [L]; -1 where the row was not asked
+    place_of: npt.NDArray[np.int64]  # [L + S], shadows last; -1 where the row was not asked
     twin_of: npt.NDArray[np.int64] | None  # the same with the prompt masked
     row_passes: int
     attention: dict[LayerRange, torch.Tensor] = field(default_factory=dict)
+    states: list[States] = field(default_factory=list)  # of the canvas, and of its twin; empty unless kept
+
+
+@dataclass
+class Work:
+    """A query as it is computed."""
+
+    index: int  # among the queries
+    query: Query
+    sequences: list[Ints]  # the canvas, and its twin; with shadows
+    past: list[States]  # of each, what need not be computed; all of one length
+    known: int  # that length
+
+    @property
+    def kind(self) -> tuple[int, int, int, bool, bool]:
+        """What a batch has in common."""
+        query = self.query
+        return len(query.canvas), len(query.shadows), self.known, bool(query.attention), query.keep_states
 
 
 def layers_of(layers: LayerRange, count: int) -> slice:
@@ -75,69 +95,116 @@ class TorchSession(Session):
         self._is_guided = options.guidance != 0
         self.passes_per_query = 2 if self._is_guided else 1
         self._reader = BlockReader(sorted(never), options.guidance, denoiser.block_numbers)
+        self._prefixes = PrefixStore(denoiser.block) if denoiser.prefix_cache else None
 
     # Passes.
 
     def forward(self, queries: Sequence[Query]) -> Sequence[Pass]:
         passes: list[Any] = [None] * len(queries)
         with torch.inference_mode():
-            for batch in self._batches(queries):
-                for index, made in zip(batch, self._forward_batch([queries[i] for i in batch])):
-                    passes[index] = made
+            for batch in self._batches([self._work(index, query) for index, query in enumerate(queries)]):
+                for work, made in zip(batch, self._forward_batch(batch)):
+                    passes[work.index] = made
+        for query, made in zip(queries, passes):
+            if query.keep_states and query.states is not None and made.states:
+                query.states.states = []  # taken over
         return passes
 
-    def _batches(self, queries: Sequence[Query]) -> Iterator[list[int]]:
-        """Queries of one length that fit into one call; those that want attention apart."""
-        kinds: dict[tuple[int, bool], list[int]] = {}
-        for index, query in enumerate(queries):
-            kinds.setdefault((len(query.canvas), bool(query.attention)), []).append(index)
-        for (length, _), indices in kinds.items():
-            batch: list[int] = []
+    def _work(self, index: int, query: Query) -> Work:
+        mask = np.full(len(query.shadows), self._torch.mask_token, np.int32)
+        sequences = [np.concatenate((each, mask)) for each in self._sequences(query)]
+        past = self._past(query, sequences)
+        return Work(index, query, sequences, past, len(past[0].tokens) if past else 0)
+
+    def _past(self, query: Query, sequences: Sequence[Ints]) -> list[States]:
+        """What is known of the tokens that the sequences begin with, if it may be used."""
+        model = self._torch
+        if not model.has_caches or query.attention or len(query.shadows):
+            return []
+        most = min([len(query.canvas) - 1, *self._reads(query).tolist()])
+        kept = query.states.states if query.states is not None else []
+        if kept:
+            count = min(most, *(common_prefix(each.tokens, sequence) for each, sequence in zip(kept, sequences)))
+            if model.block:
+                count -= count % model.block
+            else:
+                is_stale = np.zeros(most + 1, bool)
+                is_stale[query.stale[query.stale < most]] = True
+                count = min(count, int(is_stale.argmin()))
+            return [each.first(count) for each in kept] if count else []
+        if self._prefixes is None:
+            return []
+        found = [self._prefixes.find(sequence, most) for sequence in sequences]
+        count = min(0 if each is None else len(each.tokens) for each in found)
+        return [each.first(count) for each in found if each is not None] if count else []
+
+    def _batches(self, works: Sequence[Work]) -> Iterator[list[Work]]:
+        """Those of one kind that fit into one call."""
+        kinds: dict[Any, list[Work]] = {}
+        for work in works:
+            kinds.setdefault(work.kind, []).append(work)
+        for (length, shadows, known, _, _), alike in kinds.items():
+            length += shadows - known
+            batch: list[Work] = []
             rows = 0
-            for index in indices:
-                own = len(queries[index].rows) if self._torch.makes_asked_rows_only else length
+            for work in alike:
+                own = len(work.query.rows) if self._torch.makes_asked_rows_only else length
                 tokens = (len(batch) + 1) * length * self.passes_per_query
                 size = (rows + own) * self.passes_per_query * self._torch.vocab_size * 4
                 if batch and (tokens > self._torch.batch_tokens or size > self._torch.table_bytes):
                     yield batch
                     batch, rows = [], 0
-                batch.append(index)
+                batch.append(work)
                 rows += own
             yield batch
 
-    def _forward_batch(self, queries: Sequence[Query]) -> list[Pass]:
+    def _forward_batch(self, batch: Sequence[Work]) -> list[Pass]:
         model = self._torch
-        length = len(queries[0].canvas)
-        canvases = np.stack([sequence for query in queries for sequence in self._sequences(query)]).astype(np.int64)
-        reads = [self._reads(query) for query in queries]
-        turns = self.passes_per_query
+        known, turns = batch[0].known, self.passes_per_query
+        sequences = [sequence for work in batch for sequence in work.sequences]
+        tokens = np.stack(sequences)[:, known:].astype(np.int64)
+        length = tokens.shape[1]
+        reads = [self._reads(work.query) - known for work in batch]
         asked = np.concatenate([read + (i * turns + turn) * length for i, read in enumerate(reads) for turn in range(turns)])
+        keeps = model.has_caches and (batch[0].query.keep_states or self._prefixes is not None)
+        shadows = np.stack([work.query.shadows for work in batch for _ in range(turns)]).astype(np.int64)
         output = model.call(
-            torch.from_numpy(canvases).to(model.device),
+            torch.from_numpy(tokens).to(model.device),
             torch.from_numpy(asked).to(model.device),
-            attention=bool(queries[0].attention),
+            attention=bool(batch[0].query.attention),
+            past=stack([states for work in batch for states in work.past]) if known else (),
+            keep=keeps,
+            shadows=torch.from_numpy(shadows).to(model.device),
         )
         if output.table.shape[1] != model.vocab_size:
             raise InputError(
                 f"{model.name}: rows of {output.table.shape[1]} logits for a vocabulary of {model.vocab_size}; "
                 "vocab_size= says otherwise"
             )
+        states = split(output.states, sequences) if keeps else []
+        if self._prefixes is not None:
+            filled = [self._filled(work.query) for work in batch for _ in range(turns)]
+            self._prefixes.keep(states, filled)
         passes = []
         begin = 0
-        for i, (query, read) in enumerate(zip(queries, reads)):
+        for i, (work, read) in enumerate(zip(batch, reads)):
             places = []
             for turn in range(turns):
-                of_read = np.full(length, -1, np.int64)
+                of_read = np.full(known + length, -1, np.int64)
                 if output.has_asked_rows_only:
-                    of_read[read] = begin + np.arange(len(read))
+                    of_read[known + read] = begin + np.arange(len(read))
                     begin += len(read)
                 else:
-                    of_read[read] = (i * turns + turn) * length + read
-                places.append(of_read[self._read_at(np.arange(length))])
+                    of_read[known + read] = (i * turns + turn) * length + read
+                places.append(of_read[self._read_at(np.arange(known + length))])
             made = Pass(output.table, places[0], places[1] if self._is_guided else None, turns * length)
-            for layers in query.attention:
+            if work.query.keep_states and keeps:
+                made.states = states[i * turns : (i + 1) * turns]
+            for layers in work.query.attention:
                 maps = output.attentions[layers_of(layers, len(output.attentions))]
-                made.attention[layers] = torch.stack([each[i * turns].float().mean(0) for each in maps]).mean(0)
+                own = len(work.query.canvas)  # without shadows
+                heads = [each[i * turns, :, :own, :own].float().mean(0) for each in maps]
+                made.attention[layers] = torch.stack(heads).mean(0)
             passes.append(made)
         return passes
 
@@ -147,6 +214,11 @@ class TorchSession(Session):
             without = query.canvas.copy()
             without[[position for position in self.options.prompt if position < len(without)]] = self._torch.mask_token
             yield without
+
+    def _filled(self, query: Query) -> int:
+        """How many positions before the first mask."""
+        masked = np.flatnonzero(query.canvas == self._torch.mask_token)
+        return int(masked[0]) if len(masked) else len(query.canvas)
 
     def _read_at(self, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Where the model says what it thinks of a position."""

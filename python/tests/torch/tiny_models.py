@@ -24,10 +24,10 @@ def rms_norm(x, weight, eps):
     return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps) * weight
 
 
-def rotate(x, theta, pairs=False):
+def rotate(x, theta, pairs=False, begin=0):
     """Rotary positions on halves, or on adjacent pairs; x is [B, H, L, D]."""
     half = x.shape[-1] // 2
-    angles = torch.arange(x.shape[2])[:, None] * theta ** (-torch.arange(half) / half)
+    angles = torch.arange(begin, begin + x.shape[2])[:, None] * theta ** (-torch.arange(half) / half)
     a, b = (x[..., 0::2], x[..., 1::2]) if pairs else (x[..., :half], x[..., half:])
     turned = a * angles.cos() - b * angles.sin(), b * angles.cos() + a * angles.sin()
     return torch.stack(turned, -1).flatten(-2) if pairs else torch.cat(turned, -1)
@@ -44,8 +44,9 @@ class PreNormModel(nn.Module):
         self.weights = weights
         self.anchor = nn.Parameter(torch.zeros(1))  # modules are asked for their device and type
         self.calls = 0
+        self.rows = 0  # that were computed
 
-    def attend(self, x, layer):
+    def attend(self, x, layer, number, past=None):
         config = self.names
         batch, length, _ = x.shape
 
@@ -53,21 +54,25 @@ class PreNormModel(nn.Module):
             made = F.linear(x, self.weights[layer + kind + ".weight"], self.weights.get(layer + kind + ".bias"))
             return made.view(batch, length, count, -1).transpose(1, 2)
 
-        q, k = (rotate(heads(kind, count), config["theta"], self.pairs) for kind, count in config["qk"])
+        begin = past.get_seq_length(number) if past is not None else 0
+        q, k = (rotate(heads(kind, count), config["theta"], self.pairs, begin) for kind, count in config["qk"])
         v = heads(*config["v"])
+        if past is not None:
+            k, v = past.update(k, v, number)
         groups = q.shape[1] // k.shape[1]
         k, v = k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1)
         weights = torch.softmax(q @ k.transpose(2, 3) / q.shape[-1] ** 0.5, -1)
         mixed = (weights @ v).transpose(1, 2).reshape(batch, length, -1)
         return F.linear(mixed, self.weights[layer + config["out"]]), weights
 
-    def body(self, tokens):
+    def body(self, tokens, past=None):
+        self.rows += tokens.numel()
         names = self.names
         x = self.weights[names["embedding"]][tokens]
         maps = []
         for number in range(names["layers"]):
             layer = names["layer"].format(number)
-            mixed, weights = self.attend(rms_norm(x, self.weights[layer + names["norm"]], names["eps"]), layer)
+            mixed, weights = self.attend(rms_norm(x, self.weights[layer + names["norm"]], names["eps"]), layer, number, past)
             maps.append(weights)
             x = x + mixed
             y = rms_norm(x, self.weights[layer + names["ffn_norm"]], names["eps"])
@@ -118,9 +123,9 @@ class DreamModel(PreNormModel):
         self.lm_head = nn.Linear(config.hidden_size, config.vocab_size, bias=False)
         self.lm_head.weight = nn.Parameter(self.weights["lm_head.weight"])
 
-    def forward(self, input_ids, attention_mask=None, output_attentions=False):
+    def forward(self, input_ids, attention_mask=None, past_key_values=None, use_cache=False, output_attentions=False):
         self.calls += 1
-        x, maps = self.body(input_ids)
+        x, maps = self.body(input_ids, past_key_values)
         x = rms_norm(x, self.weights["model.norm.weight"], self.config.rms_norm_eps)
         return Output(self.lm_head(x), maps if output_attentions else None)
 

@@ -1,4 +1,4 @@
-#include "app/misfit_list.h"
+#include "generate/misfit_list.h"
 
 #include <fmt/format.h>
 

@@ -50,7 +50,8 @@ PatternRef Natural(std::int64_t low, std::optional<std::int64_t> high) {
   const std::string to = std::to_string(*high);
   while (from.size() < to.size()) {
     parts.push_back(SameLength(from, std::string(from.size(), '9')));
-    from = "1" + std::string(from.size(), '0');
+    from.assign(from.size() + 1, '0');
+    from[0] = '1';
   }
   parts.push_back(SameLength(from, to));
   return Alternatives(std::move(parts));

@@ -98,7 +98,7 @@ void LanguageSums::FindLive(bool frees_fixed) {
   }
   reached_.resize(length + 1);
   leading_.resize(length + 1);
-  possible_.assign(length * automaton_.classes(), 0);
+  possible_.assign(length * automaton_.classes(), frees_fixed ? 1 : 0);
   std::vector<char> leads(states, 0), leads_before(states, 0);
   for (std::size_t q = 0; q < states; ++q) leads[q] = automaton_.accepts(q);
   const auto list = [&](std::size_t position) {
@@ -120,7 +120,7 @@ void LanguageSums::FindLive(bool frees_fixed) {
       for (const TokenAutomaton::Edge& edge : automaton_.EdgesOf(q)) {
         if (!has[static_cast<std::size_t>(edge.set)] || !leads[static_cast<std::size_t>(edge.to)]) continue;
         leads_before[q] = 1;
-        if (frees_fixed || reached[i][q]) is_used[static_cast<std::size_t>(edge.set)] = 1;
+        is_used[static_cast<std::size_t>(edge.set)] = 1;
       }
     }
     leads.swap(leads_before);

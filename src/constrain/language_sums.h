@@ -28,7 +28,8 @@ class LanguageSums {
   bool is_free(std::size_t position) const { return fixed_[position] == kFree; }
   /// Whether there is a way at all. Everything below needs one.
   bool is_possible() const { return is_possible_; }
-  /// By class: whether such a token may stand at a free position (with frees_fixed: after some other tokens before it).
+  /// By class: whether such a token may stand at a free position. With frees_fixed all may, because other tokens may stand
+  /// where some are fixed.
   std::span<const char> Possible(std::size_t position) const {
     return std::span(possible_).subspan(position * automaton_.classes(), automaton_.classes());
   }

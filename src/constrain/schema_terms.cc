@@ -107,7 +107,7 @@ std::string SchemaTerms::Below(const std::string& place, std::string_view name) 
   std::string escaped;
   for (char c : name) escaped += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
   const std::string quoted = Quoted(escaped);
-  return place + "/" + quoted.substr(1, quoted.size() - 2);
+  return fmt::format("{}/{}", place, std::string_view(quoted).substr(1, quoted.size() - 2));
 }
 
 void SchemaTerms::RequireSupported(const Json& schema, const std::string& place) const {
@@ -164,12 +164,9 @@ const Json& SchemaTerms::Target(const Json& schema, const std::string& place) co
 const Json& SchemaTerms::Followed(const Json& schema, const std::string& place) const {
   const Json* followed = &schema;
   for (int links = 0; followed->is_object() && followed->contains("$ref"); ++links) {
-    if (followed->size() > 1 && !SaysNothing([&] {
-          Json rest = *followed;
-          rest.erase("$ref");
-          return rest;
-        }()))
-      break;
+    Json rest = *followed;
+    rest.erase("$ref");
+    if (!SaysNothing(rest)) break;
     if (links > depth_) Refuse(place, "references that lead to each other");
     followed = &Target(*followed, place);
   }
@@ -225,7 +222,7 @@ SchemaTerms::Known SchemaTerms::About(const Json& branch, const std::string& pla
   if (required == schema->end() || properties == schema->end()) return known;
   for (const Json& name : *required) {
     if (!name.is_string() || !properties->is_object() || !properties->contains(name.get<std::string>())) continue;
-    known.literals["/" + name.get<std::string>()] = LiteralsOf((*properties)[name.get<std::string>()]);
+    known.literals[fmt::format("/{}", name.get<std::string>())] = LiteralsOf((*properties)[name.get<std::string>()]);
   }
   return known;
 }

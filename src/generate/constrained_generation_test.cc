@@ -60,14 +60,15 @@ std::optional<Round> DrawRound(const DenoiserInfo& info, Token end, RandomStream
   round.constraint.begin = static_cast<Position>(random.Below(3));
   round.constraint.end = length - static_cast<Position>(random.Below(3));
   round.canvas.assign(static_cast<std::size_t>(length), info.mask_token);
+  const auto masks = static_cast<std::uint64_t>(info.mask_token);
   for (Position i = 0; i < length; ++i) {
+    Token& token = round.canvas[static_cast<std::size_t>(i)];
     const bool is_outside = i < round.constraint.begin || i >= round.constraint.end;
-    const std::uint64_t one_in = is_outside ? 2 : 6;
-    if (random.Below(one_in) > 0) continue;
-    round.canvas[static_cast<std::size_t>(i)] = static_cast<Token>(random.Below(static_cast<std::uint64_t>(info.mask_token)));
-    if (!HasCompletion(round.constraint, round.canvas, info.mask_token)) {
-      round.canvas[static_cast<std::size_t>(i)] = info.mask_token;
-    }
+    // An end outside the stretch would end the run.
+    const bool is_given = is_outside ? end >= 0 || random.Below(2) == 0 : random.Below(6) == 0;
+    if (!is_given) continue;
+    token = static_cast<Token>(random.Below(is_outside && end >= 0 ? masks - 1 : masks));
+    if (!HasCompletion(round.constraint, round.canvas, info.mask_token)) token = info.mask_token;
   }
   if (!HasCompletion(round.constraint, round.canvas, info.mask_token)) return std::nullopt;
   return round;
@@ -117,7 +118,8 @@ void RunUntil(std::int64_t wanted) {
   }
   EXPECT_GT(finished, 0);
   for (const PlannerRow& row : Planners()) {
-    if (!row.needs_network) EXPECT_GT(steps_of[std::string(row.name)], 0) << row.name;
+    if (row.needs_network) continue;
+    EXPECT_GT(steps_of[std::string(row.name)], 0) << row.name;
   }
 }
 

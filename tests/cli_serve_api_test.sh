@@ -149,7 +149,7 @@ CHECK
 checks "settings" <<'CHECK'
 from client import ask, complete, refused, texts
 for name, value in (("presence_penalty", 0.5), ("frequency_penalty", 1), ("repetition_penalty", 1.1), ("tool_choice", "required"),
-                    ("grammar", "root ::= 'a'"), ("guided_json", {}), ("top_a", 0.1), ("ignore_eos", True),
+                    ("grammar", "root ::= 'a'"), ("guided_grammar", "a"), ("top_a", 0.1), ("ignore_eos", True),
                     ("modalities", ["audio"]), ("prediction", {"type": "content"}), ("logprobs", 0), ("echo", True)):
     field, said = refused("/v1/completions", {"prompt": "a", name: value})
     assert field == name and "not supported" in said, (name, field, said)

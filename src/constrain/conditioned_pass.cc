@@ -98,16 +98,18 @@ std::vector<double> ConditionedPass::Weights(const LanguageSums& sums, SumKind k
   const bool is_linear = kind == SumKind::kLinear;
   std::vector<double> weights(fixed_.size() * classes, is_linear ? 0.0 : kImpossible);
   std::vector<double> room, masked, scaled, tempered;
+  std::vector<double> excluded(classes + 1, kImpossible);
   for (Position position : masks_) {
     const std::span<const double> row = rows_.Row(position, room);
     const std::span<const char> possible = sums.Possible(IndexOf(position));
     const auto own = std::span(weights).subspan(IndexOf(position) * classes, classes);
-    const auto class_of = [&](std::size_t v) { return automaton_.ClassOf(static_cast<Token>(v)); };
+    const auto class_of = [&](std::size_t v) { return automaton_.class_numbers()[v]; };
+    std::transform(possible.begin(), possible.end(), excluded.begin(),
+                   [](char may_stand) { return may_stand ? 0.0 : kImpossible; });
     masked.resize(row.size());
     double top = kImpossible;
     for (std::size_t v = 0; v < row.size(); ++v) {
-      const std::int32_t c = class_of(v);
-      masked[v] = c >= 0 && possible[static_cast<std::size_t>(c)] ? row[v] : kImpossible;
+      masked[v] = row[v] + excluded[static_cast<std::size_t>(class_of(v))];
       top = std::max(top, masked[v]);
     }
     if (top == kImpossible) continue;
@@ -148,7 +150,10 @@ const std::vector<double>& ConditionedPass::FactorsAt(DenoiserSession& inner, Po
     sums_free_fixed_ = is_fixed;
   }
   const auto [found, is_new] = factors_.try_emplace(position);
-  if (is_new) found->second = sums_->LogFactors(IndexOf(position));
+  if (is_new) {
+    found->second = sums_->LogFactors(IndexOf(position));
+    found->second.push_back(kImpossible);  // for tokens without a class
+  }
   return found->second;
 }
 
@@ -158,18 +163,16 @@ void ConditionedPass::ReadRow(DenoiserSession& inner, Position row, std::vector<
   std::vector<double> room;
   const std::span<const double> own = rows_.Row(row, room);
   out.resize(own.size());
+  const std::int32_t* number = automaton_.class_numbers().data();
   const auto multiply = [&](double least) {
-    bool is_empty = true;
+    double top = kImpossible;
     for (std::size_t v = 0; v < own.size(); ++v) {
-      const std::int32_t c = automaton_.ClassOf(static_cast<Token>(v));
-      out[v] = c < 0 ? kImpossible : std::max(own[v], least) + factors[static_cast<std::size_t>(c)];
-      is_empty = is_empty && out[v] == kImpossible;
+      out[v] = std::max(own[v], least) + factors[static_cast<std::size_t>(number[v])];
+      top = std::max(top, out[v]);
     }
-    return !is_empty;
+    return top != kImpossible;
   };
   if (is_log_ || !multiply(kImpossible)) multiply(kImprobable);
-  const double log_sum = SummariseRow<double>(out).log_sum_exp;
-  for (double& log_prob : out) log_prob -= log_sum;
 }
 
 std::vector<Token> ConditionedPass::Draw(DenoiserSession& inner, const ProposalOptions& options, const StreamKey& key,

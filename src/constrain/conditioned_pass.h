@@ -36,7 +36,7 @@ class ConditionedPass : public Pass {
   /// Whether the row's position is in the stretch. Only of such rows the others below speak.
   bool IsConditioned(Position row) const;
 
-  /// ln p'(. | canvas) of a row, normalised.
+  /// ln p'(. | canvas) of a row, up to a constant.
   void ReadRow(DenoiserSession& inner, Position row, std::vector<double>& out) const;
 
   /// One draw from the conditioned product: a token for every position of the stretch up to `last`.

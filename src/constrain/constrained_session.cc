@@ -72,7 +72,7 @@ class ConstrainedSession : public DenoiserSession {
       for (std::size_t i = 0; i < request.rows.size(); ++i) {
         const auto out = request.out.subspan(i * vocab, vocab);
         if (pass.IsConditioned(request.rows[i])) {
-          pass.ReadRow(inner_, request.rows[i], first_);
+          Read(pass, request.rows[i], first_);
           std::copy(first_.begin(), first_.end(), out.begin());
           continue;
         }
@@ -87,7 +87,7 @@ class ConstrainedSession : public DenoiserSession {
       const ConditionedPass& pass = Own(request.pass);
       for (std::size_t i = 0; i < request.rows.size(); ++i) {
         if (pass.IsConditioned(request.rows[i])) {
-          pass.ReadRow(inner_, request.rows[i], first_);
+          Read(pass, request.rows[i], first_);
           request.out[i] = std::exp(first_[static_cast<std::size_t>(request.tokens[i])]);
           continue;
         }
@@ -113,6 +113,13 @@ class ConstrainedSession : public DenoiserSession {
   }
 
  private:
+  /// A row, normalised.
+  void Read(const ConditionedPass& pass, Position row, std::vector<double>& out) {
+    pass.ReadRow(inner_, row, out);
+    const double log_sum = SummariseRow<double>(out).log_sum_exp;
+    for (double& log_prob : out) log_prob -= log_sum;
+  }
+
   const ConditionedPass& Own(const Pass* pass) const {
     const auto* own = dynamic_cast<const ConditionedPass*>(pass);
     Check(own != nullptr, "a pass of another session");
@@ -182,8 +189,8 @@ class ConstrainedSession : public DenoiserSession {
 
   double DivergeOne(const ConditionedPass& base, const ConditionedPass& fresh, Position row,
                     const DivergenceOptions& options) {
-    base.ReadRow(inner_, row, first_);
-    fresh.ReadRow(inner_, row, second_);
+    Read(base, row, first_);
+    Read(fresh, row, second_);
     const auto keep_finite = [](const std::vector<double>& from, std::vector<double>& in) {
       for (std::size_t v = 0; v < in.size(); ++v) in[v] = std::max(in[v], from[v] - kLostBy);
     };

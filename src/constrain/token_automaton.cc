@@ -319,6 +319,7 @@ TokenAutomaton::TokenAutomaton(const ByteAutomaton& language, const TokenTexts& 
   // No state has a use for a class whose transitions all led to dead states.
   for (std::size_t token = 0; token < class_of_.size(); ++token) {
     if (class_of_[token] >= 0 && sets_with[static_cast<std::size_t>(class_of_[token])].empty()) class_of_[token] = -1;
+    class_numbers_.push_back(class_of_[token] >= 0 ? class_of_[token] : static_cast<std::int32_t>(classes()));
   }
 
   std::vector<std::size_t> distance(states(), SIZE_MAX);

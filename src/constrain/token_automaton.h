@@ -63,6 +63,8 @@ class TokenAutomaton {
   }
   /// -1: no state has a use for the token.
   std::int32_t ClassOf(Token token) const { return class_of_[static_cast<std::size_t>(token)]; }
+  /// Of every token; classes() stands for those that no state has a use for.
+  std::span<const std::int32_t> class_numbers() const { return class_numbers_; }
   /// -1: the token does not go on from there.
   std::int32_t Next(std::size_t state, Token token) const;
 
@@ -84,6 +86,7 @@ class TokenAutomaton {
   std::vector<std::size_t> token_begin_;
   std::vector<Token> tokens_;
   std::vector<std::int32_t> class_of_;
+  std::vector<std::int32_t> class_numbers_;
   std::size_t shortest_ = 0;
   bool has_ends_ = false;
 };

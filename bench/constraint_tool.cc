@@ -1,5 +1,5 @@
-// What a constraint costs: seconds for a pass over a canvas of masks and its proposals, alone and held to a JSON schema.
-// One thread works, and its processor time counts, so that others on the machine do not.
+// What a constraint costs: seconds for a pass over a canvas of masks and its proposals, alone and held to a JSON
+// schema. One thread works, and its processor time counts, so that others on the machine do not.
 //
 //   constraint_tool MODEL LENGTH SCHEMA [REPEATS]
 #include <fmt/format.h>
@@ -72,8 +72,8 @@ int main(int argc, char** argv) {
   const double free = Least(*inner, canvas, repeats, true);
   const double held = Least(*session, canvas, repeats, true);
   fmt::print("{} of {} positions, {} tokens: {} states, {} classes, {} sets, {} edges; compiled in {:.3f} s\n", argv[1],
-             canvas.size(), info.vocab_size, automaton.states(), automaton.classes(), automaton.sets(), automaton.edges(),
-             compiled);
+             canvas.size(), info.vocab_size, automaton.states(), automaton.classes(), automaton.sets(),
+             automaton.edges(), compiled);
   fmt::print("pass {:.4f} s, with proposals {:.4f} s, under the schema {:.4f} s: {:+.1f} %\n", pass, free, held,
              100 * (held / free - 1));
 }

@@ -52,10 +52,10 @@ struct Recipe {
   std::shared_ptr<const Score> score;
   std::shared_ptr<const Proposer> proposer;
   EosPolicy eos = EosPolicy::kNone;
-  int window = 0;     // generated positions per semi-autoregressive block, filled left to right; 0: one block
-  CachePolicy cache;  // what forward passes reuse from earlier ones
-  Constraint constraint;           // the language that a stretch of the canvas stays in, if there is one
-  bool needs_constraint = false;   // one was asked for, and must have been set before the run
+  int window = 0;         // generated positions per semi-autoregressive block, filled left to right; 0: one block
+  CachePolicy cache;      // what forward passes reuse from earlier ones
+  Constraint constraint;  // the language that a stretch of the canvas stays in, if there is one
+  bool needs_constraint = false;  // one was asked for, and must have been set before the run
   std::uint64_t seed = 0;
   std::uint64_t sample = 0;
   std::int64_t max_steps = 0;  // 0: no limit

@@ -145,7 +145,8 @@ std::vector<State> Renumbered(const std::vector<State>& next, std::size_t kinds,
     if (new_of[q] < 0) continue;
     for (std::size_t kind = 0; kind < kinds; ++kind) {
       const State to = next[q * kinds + kind];
-      if (to >= 0) renumbered[static_cast<std::size_t>(new_of[q]) * kinds + kind] = new_of[static_cast<std::size_t>(to)];
+      if (to >= 0)
+        renumbered[static_cast<std::size_t>(new_of[q]) * kinds + kind] = new_of[static_cast<std::size_t>(to)];
     }
   }
   return renumbered;

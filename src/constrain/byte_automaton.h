@@ -12,9 +12,9 @@ namespace punt {
 
 /// What compiling may take. Whatever the pattern, it ends within about a second and about 200 MB.
 struct AutomatonLimits {
-  std::size_t parts = 200'000;        // states of the automaton before it is deterministic
-  std::size_t states = 20'000;        // states of the deterministic one
-  std::size_t work = 30'000'000;      // elementary steps
+  std::size_t parts = 200'000;    // states of the automaton before it is deterministic
+  std::size_t states = 20'000;    // states of the deterministic one
+  std::size_t work = 30'000'000;  // elementary steps
 };
 
 /// Minimal, and every state leads to an accepting one. Immutable; share freely.

@@ -143,9 +143,9 @@ TEST(ByteAutomaton, IsMinimal) {
   const auto states = [](const char* regex) { return Compile(ParseRegex(regex, "it"), "it").size(); };
   EXPECT_EQ(states("abc"), 4);
   EXPECT_EQ(states("(a|b)*"), 1);
-  EXPECT_EQ(states("(foo|bar|baz)x"), 7);       // the last letters share a state
+  EXPECT_EQ(states("(foo|bar|baz)x"), 7);  // the last letters share a state
   EXPECT_EQ(states("[0-9]{4}-[0-9]{2}"), 8);
-  EXPECT_EQ(states("(a|b)*a(a|b){3}"), 16);     // it must remember four letters
+  EXPECT_EQ(states("(a|b)*a(a|b){3}"), 16);  // it must remember four letters
   EXPECT_EQ(states("(aa)*|(aaa)*"), 6);
 }
 
@@ -153,9 +153,8 @@ TEST(ByteAutomaton, IntersectionIsBoth) {
   const ByteAutomaton a = Compile(ParseRegex("[ab]*b", "a"), "a");
   const ByteAutomaton b = Compile(ParseRegex("[^b]{1,2}(b|c)", "b"), "b");
   const ByteAutomaton both = Intersection(a, b, "both");
-  ForTexts({"a", "b", "c"}, 4, [&](const std::string& text) {
-    EXPECT_EQ(both.Matches(text), a.Matches(text) && b.Matches(text)) << text;
-  });
+  ForTexts({"a", "b", "c"}, 4,
+           [&](const std::string& text) { EXPECT_EQ(both.Matches(text), a.Matches(text) && b.Matches(text)) << text; });
   const ByteAutomaton c = Compile(ParseRegex("c+", "c"), "c");
   EXPECT_EQ(ErrorOf([&] { Intersection(a, c, "the two"); }), "the two matches no text at all");
 }

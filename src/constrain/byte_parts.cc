@@ -177,9 +177,12 @@ int ByteParts::Embed(const ByteAutomaton& automaton, int next) {
   for (std::size_t q = 0; q < states; ++q) {
     int all = automaton.accepts(static_cast<ByteAutomaton::State>(q)) ? next : -1;
     for (int byte = 0; byte < 256;) {
-      const ByteAutomaton::State to = automaton.Next(static_cast<ByteAutomaton::State>(q), static_cast<unsigned char>(byte));
+      const ByteAutomaton::State to =
+          automaton.Next(static_cast<ByteAutomaton::State>(q), static_cast<unsigned char>(byte));
       int end = byte;
-      while (end < 255 && automaton.Next(static_cast<ByteAutomaton::State>(q), static_cast<unsigned char>(end + 1)) == to) ++end;
+      while (end < 255 &&
+             automaton.Next(static_cast<ByteAutomaton::State>(q), static_cast<unsigned char>(end + 1)) == to)
+        ++end;
       if (to != ByteAutomaton::kDead) {
         const int read = Add({.first = static_cast<unsigned char>(byte),
                               .last = static_cast<unsigned char>(end),

@@ -1,7 +1,7 @@
 // From the rows of a model to rows that know of a language, and to joint draws.
 //
-// The conditioned row of a position is its own row times a factor for each class of tokens (language_sums.h), so that the
-// sums run over classes, and the vocabulary is gone through twice for each row: once to add up its classes, once to
+// The conditioned row of a position is its own row times a factor for each class of tokens (language_sums.h), so that
+// the sums run over classes, and the vocabulary is gone through twice for each row: once to add up its classes, once to
 // multiply the factors in.
 //
 // A draw goes from left to right: in state q the token v has weight p_i(v)^(1/T) rest_{i+1}(q after v), where the rest
@@ -116,7 +116,8 @@ std::vector<double> ConditionedPass::Weights(const LanguageSums& sums, SumKind k
     if (is_linear) {
       scaled.resize(row.size());
       tempered.resize(row.size());
-      TemperRow<double>({.row = masked, .top = top, .temperature = temperature}, std::span(scaled), std::span(tempered));
+      TemperRow<double>({.row = masked, .top = top, .temperature = temperature}, std::span(scaled),
+                        std::span(tempered));
       for (std::size_t v = 0; v < row.size(); ++v) {
         if (masked[v] != kImpossible) own[static_cast<std::size_t>(class_of(v))] += tempered[v];
       }

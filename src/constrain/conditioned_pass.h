@@ -56,12 +56,12 @@ class ConditionedPass : public Pass {
   const Constraint& constraint_;
   const TokenAutomaton& automaton_;
   const Token mask_;
-  std::vector<std::int32_t> fixed_;   // of the stretch: classes, or LanguageSums::kFree
-  std::vector<Position> masks_;       // of the stretch
+  std::vector<std::int32_t> fixed_;  // of the stretch: classes, or LanguageSums::kFree
+  std::vector<Position> masks_;      // of the stretch
   mutable KeptRows rows_;
   mutable std::optional<LanguageSums> sums_;  // of the untempered rows
   mutable bool sums_free_fixed_ = false;
-  mutable bool is_log_ = false;       // whether they had to be taken in logarithms
+  mutable bool is_log_ = false;  // whether they had to be taken in logarithms
   mutable std::map<Position, std::vector<double>> factors_;
 };
 

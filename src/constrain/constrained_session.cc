@@ -17,7 +17,8 @@ class ConstrainedSession : public DenoiserSession {
   ConstrainedSession(DenoiserSession& inner, const Constraint& constraint)
       : DenoiserSession(inner.info()), inner_(inner), constraint_(constraint) {
     Check(constraint.automaton != nullptr, "a constraint without an automaton");
-    Check(constraint.automaton->vocab() == static_cast<std::size_t>(info().vocab_size), "a constraint of another model");
+    Check(constraint.automaton->vocab() == static_cast<std::size_t>(info().vocab_size),
+          "a constraint of another model");
   }
 
  protected:

@@ -19,8 +19,8 @@ namespace punt {
 /// filters keep tokens of each position given the ones drawn before it; temperature 0 proposes the most probable text.
 ///
 /// Probabilities, entropies and divergences are of conditioned rows; in a divergence a token that only the language
-/// excludes from one row counts as e^-30 times as probable there as in the other, so that it stays finite. Attention and
-/// influence are the model's own. Rows outside the stretch are the inner ones.
+/// excludes from one row counts as e^-30 times as probable there as in the other, so that it stays finite. Attention
+/// and influence are the model's own. Rows outside the stretch are the inner ones.
 ///
 /// A pass keeps 4 bytes (8 for small vocabularies) for each mask in the stretch and token. Both referents must outlive
 /// the session.

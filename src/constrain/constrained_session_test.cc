@@ -35,8 +35,7 @@ Question Make(const std::string& toy, std::string_view regex, std::string_view c
   setup.automaton = AutomatonOf(regex, LetterTexts(setup.model.denoiser->info().vocab_size - 1));
   for (char letter : canvas) setup.canvas.push_back(letter == '_' ? setup.mask() : letter - 'a');
   setup.session = NewConstrainedSession(
-      *setup.inner,
-      {.automaton = setup.automaton, .begin = 0, .end = static_cast<Position>(setup.canvas.size())});
+      *setup.inner, {.automaton = setup.automaton, .begin = 0, .end = static_cast<Position>(setup.canvas.size())});
   return setup;
 }
 
@@ -140,8 +139,9 @@ double Distance(const Law& a, const Law& b) {
 
 TEST(ConstrainedSession, ProposalsAreOneDrawFromTheConditionedProduct) {
   constexpr int kDraws = 20'000;
-  for (const auto& [temperature, convention] : {std::pair(1.0, Convention::kLlada), std::pair(0.5, Convention::kLlada),
-                                                std::pair(1.0, Convention::kDream), std::pair(2.0, Convention::kDream)}) {
+  for (const auto& [temperature, convention] :
+       {std::pair(1.0, Convention::kLlada), std::pair(0.5, Convention::kLlada), std::pair(1.0, Convention::kDream),
+        std::pair(2.0, Convention::kDream)}) {
     Question setup = Make(kToys[0], "(?:ab|c)*[abc]?", "_____");
     const PassRef pass = Forward(*setup.session, setup.canvas);
     const Law expected = ConditionedProduct(setup, temperature);
@@ -159,8 +159,8 @@ TEST(ConstrainedSession, TemperatureZeroProposesTheMostProbableText) {
       Question setup = Make(toy, regex, "_____");
       const PassRef pass = Forward(*setup.session, setup.canvas);
       const Law law = ConditionedProduct(setup);
-      const auto best = std::max_element(law.begin(), law.end(),
-                                         [](const auto& a, const auto& b) { return a.second < b.second; });
+      const auto best =
+          std::max_element(law.begin(), law.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
       EXPECT_EQ(Draw(setup, *pass, {.temperature = 0}, 1), best->first) << toy << " " << regex;
     }
   }
@@ -171,9 +171,11 @@ TEST(ConstrainedSession, ALanguageThatExcludesNothingChangesNothing) {
   const PassRef own = Forward(*setup.session, setup.canvas);
   const PassRef plain = Forward(*setup.inner, setup.canvas);
   const std::vector<Position> rows = {0, 2, 3, 4, 5};
-  for (const ProposalOptions& options :
-       {ProposalOptions{}, {.convention = Convention::kDream, .temperature = 0.7, .top_p = 0.8}, {.temperature = 0},
-        {.temperature = 1.5, .top_k = 2, .score_on = ScoreOn::kTempered}, {.min_p = 0.3}}) {
+  for (const ProposalOptions& options : {ProposalOptions{},
+                                         {.convention = Convention::kDream, .temperature = 0.7, .top_p = 0.8},
+                                         {.temperature = 0},
+                                         {.temperature = 1.5, .top_k = 2, .score_on = ScoreOn::kTempered},
+                                         {.min_p = 0.3}}) {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
       std::vector<Proposal> a(rows.size()), b(rows.size());
       const ProposalRequest own_request{
@@ -247,7 +249,8 @@ TEST(ConstrainedSession, OutsideTheStretchRowsAreTheModels) {
 TEST(ConstrainedSession, TheLanguageWinsOverTheModelsZeros) {
   RandomStream random(5);
   for (int round = 0; round < 100; ++round) {
-    Question setup = Make("toy:markov,length=4,vocab=3,coupling=1", round % 2 == 0 ? "abca|bcab" : "(?:ab|bc|ca)*", "____");
+    Question setup =
+        Make("toy:markov,length=4,vocab=3,coupling=1", round % 2 == 0 ? "abca|bcab" : "(?:ab|bc|ca)*", "____");
     for (int step = 0; step < 4; ++step) {
       const PassRef pass = Forward(*setup.session, setup.canvas);
       const std::vector<Token> drawn = Draw(setup, *pass, {.temperature = round % 3 == 0 ? 0.0 : 1.0}, random.Next());

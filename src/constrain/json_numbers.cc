@@ -108,9 +108,8 @@ PatternRef Numbers(const NumberBounds& bounds) {
   const std::int64_t last = bounds.max ? std::min(Clamped(std::floor(*bounds.max)) - 1, most) : most;
   const std::int64_t nearest = std::max<std::int64_t>(-Highest(bounds).value_or(0), 0);
   const std::int64_t farthest = bounds.min ? std::min(Clamped(std::floor(-*bounds.min)) - 1, most) : most;
-  return Alternatives(
-      {WholeNumbers(bounds), first <= last ? Sequence({Natural(first, last), fraction}) : Nothing(),
-       nearest <= farthest ? Sequence({Bytes("-"), Natural(nearest, farthest), fraction}) : Nothing()});
+  return Alternatives({WholeNumbers(bounds), first <= last ? Sequence({Natural(first, last), fraction}) : Nothing(),
+                       nearest <= farthest ? Sequence({Bytes("-"), Natural(nearest, farthest), fraction}) : Nothing()});
 }
 
 }  // namespace punt

@@ -14,12 +14,12 @@ struct NumberBounds {
   bool is_below_max = false;
 };
 
-/// Whole numbers within the bounds, without leading zeros. Nothing when there are none. Numbers beyond 2^53 are left out
-/// where there is a bound.
+/// Whole numbers within the bounds, without leading zeros. Nothing when there are none. Numbers beyond 2^53 are left
+/// out where there is a bound.
 PatternRef WholeNumbers(const NumberBounds& bounds);
 
-/// Numbers within the bounds. Between two bounds, fractions lie between neighbouring whole numbers that are both allowed,
-/// with at most 6 digits; without bounds there are exponents too.
+/// Numbers within the bounds. Between two bounds, fractions lie between neighbouring whole numbers that are both
+/// allowed, with at most 6 digits; without bounds there are exponents too.
 PatternRef Numbers(const NumberBounds& bounds);
 
 }  // namespace punt

@@ -113,7 +113,8 @@ class SchemaReader {
     ++uses;
     const Json rest = Without(schema, "$ref");
     const std::string there = schema["$ref"].get<std::string>();
-    PatternRef pattern = SchemaTerms::SaysNothing(rest) ? Value(target, there) : Value(terms_.Together(rest, target, there), there);
+    PatternRef pattern =
+        SchemaTerms::SaysNothing(rest) ? Value(target, there) : Value(terms_.Together(rest, target, there), there);
     --uses_[&target];
     return pattern;
   }
@@ -139,7 +140,8 @@ class SchemaReader {
     std::vector<PatternRef> ways;
     for (std::size_t i = 0; i < branches.size(); ++i) {
       const std::string own = Below(list, std::to_string(i));
-      ways.push_back(SchemaTerms::SaysNothing(rest) ? Value(branches[i], own) : Value(terms_.Together(rest, branches[i], own), own));
+      ways.push_back(SchemaTerms::SaysNothing(rest) ? Value(branches[i], own)
+                                                    : Value(terms_.Together(rest, branches[i], own), own));
     }
     return Alternatives(std::move(ways));
   }
@@ -224,9 +226,10 @@ class SchemaReader {
       if (least == 0 && !most) {
         content = std::move(own);
       } else {
-        if (++compiled_ > kMostCompiled) Refuse(there, fmt::format("{} patterns with lengths are the limit", kMostCompiled));
-        content = Accepted(std::make_shared<const ByteAutomaton>(
-            Intersection(Compile(own, name, kSmall), Compile(content, name, kSmall), name + " with its lengths", kSmall)));
+        if (++compiled_ > kMostCompiled)
+          Refuse(there, fmt::format("{} patterns with lengths are the limit", kMostCompiled));
+        content = Accepted(std::make_shared<const ByteAutomaton>(Intersection(
+            Compile(own, name, kSmall), Compile(content, name, kSmall), name + " with its lengths", kSmall)));
       }
     }
     return Sequence({Bytes("\""), std::move(content), Bytes("\"")});
@@ -276,7 +279,8 @@ class SchemaReader {
     const char* tuple = schema.contains("prefixItems") ? "prefixItems" : "items";
     const bool is_tuple = schema.contains(tuple) && schema[tuple].is_array();
     const char* others = !is_tuple ? "items" : tuple == std::string_view("items") ? "additionalItems" : "items";
-    const PatternRef item = schema.contains(others) ? Value(schema[others], Below(place, others)) : Anything(options_.depth);
+    const PatternRef item =
+        schema.contains(others) ? Value(schema[others], Below(place, others)) : Anything(options_.depth);
     if (!is_tuple) {
       if (item->is_nothing() && least > 0) return Nothing();
       return Brackets(Times(item, Comma(), least, most));
@@ -301,7 +305,8 @@ class SchemaReader {
 
   PatternRef Object(const Json& schema, const std::string& place) {
     const auto properties = schema.find("properties");
-    if (properties != schema.end() && !properties->is_object()) Refuse(Below(place, "properties"), "an object is needed");
+    if (properties != schema.end() && !properties->is_object())
+      Refuse(Below(place, "properties"), "an object is needed");
     std::vector<std::string> names;
     if (properties != schema.end()) {
       for (const auto& [name, value] : properties->items()) names.push_back(name);
@@ -327,13 +332,14 @@ class SchemaReader {
       return value->is_nothing() && least == 0 ? Bytes("{}") : AnyObject(value, least, most);
     }
     if (least > std::ssize(required)) Refuse(Below(place, "minProperties"), "it is more than are required");
-    if (most.value_or(kMostLength) < std::ssize(names)) Refuse(Below(place, "maxProperties"), "it is less than are named");
+    if (most.value_or(kMostLength) < std::ssize(names))
+      Refuse(Below(place, "maxProperties"), "it is less than are named");
     std::vector<PatternRef> fields;
     std::vector<bool> is_required;
     for (const std::string& name : names) {
       const bool is_named = properties != schema.end() && properties->contains(name);
-      PatternRef value = is_named ? Value((*properties)[name], Below(Below(place, "properties"), name))
-                                  : Value(others, others_place);
+      PatternRef value =
+          is_named ? Value((*properties)[name], Below(Below(place, "properties"), name)) : Value(others, others_place);
       fields.push_back(Sequence({Bytes(Dump(Json(name))), Colon(), std::move(value)}));
       is_required.push_back(required.contains(name));
     }

@@ -15,7 +15,9 @@ ByteAutomaton Of(std::string_view schema, int depth = 4) {
   return Compile(ParseJsonSchema(schema, "the schema", {.depth = depth}), "the schema");
 }
 
-std::string Refusal(std::string_view schema) { return ErrorOf([&] { Of(schema); }); }
+std::string Refusal(std::string_view schema) {
+  return ErrorOf([&] { Of(schema); });
+}
 
 struct Case {
   const char* schema;
@@ -41,7 +43,9 @@ TEST(JsonSchema, TextsInAndOut) {
       {R"({"type": "string", "pattern": "^[a-z]+\\d$"})", {R"("ab1")"}, {R"("1")", R"("ab1x")", R"("AB1")"}},
       {R"({"type": "string", "pattern": "b", "maxLength": 3})", {R"("b")", R"("abc")"}, {R"("abcd")", R"("ac")"}},
       {R"({"type": ["integer", "null"]})", {"1", "null"}, {"1.5", "true"}},
-      {R"({"type": "number", "minimum": 0, "exclusiveMaximum": 2})", {"0", "1", "0.5", "1.999"}, {"2", "2.0", "-0.5", "3"}},
+      {R"({"type": "number", "minimum": 0, "exclusiveMaximum": 2})",
+       {"0", "1", "0.5", "1.999"},
+       {"2", "2.0", "-0.5", "3"}},
       {R"({"anyOf": [{"type": "string", "maxLength": 1}, {"type": "boolean"}]})", {R"("")", "true"}, {R"("ab")", "1"}},
       {R"({"oneOf": [{"type": "string", "maxLength": 1}, {"type": "boolean"}]})", {R"("")", "true"}, {"null"}},
       {R"({"oneOf": [{"type": "object", "properties": {"k": {"const": "a"}, "x": {"type": "null"}}, "required": ["k", "x"]},
@@ -52,14 +56,22 @@ TEST(JsonSchema, TextsInAndOut) {
            "type": "array", "items": {"$ref": "#/$defs/p", "description": "one"}})",
        {"[]", R"([{"n":1}, {"n":2}])"},
        {"[{}]"}},
-      {R"({"allOf": [{"type": "object", "properties": {"a": {"const": 1}}}, {"required": ["a"]}]})", {R"({"a":1})"}, {"{}"}},
+      {R"({"allOf": [{"type": "object", "properties": {"a": {"const": 1}}}, {"required": ["a"]}]})",
+       {R"({"a":1})"},
+       {"{}"}},
       {R"({"type": "array", "prefixItems": [{"const": 1}, {"const": 2}], "items": {"const": 3}, "minItems": 1})",
        {"[1]", "[1,2]", "[1,2,3,3]"},
        {"[]", "[2]", "[1,3]"}},
-      {R"({"type": "array", "items": [{"const": 1}, {"const": 2}], "additionalItems": false})", {"[]", "[1,2]"}, {"[1,2,3]"}},
-      {R"({"type": "object", "additionalProperties": {"type": "integer"}})", {"{}", R"({"any \" key":1, "b":2})"}, {R"({"a":""})"}},
+      {R"({"type": "array", "items": [{"const": 1}, {"const": 2}], "additionalItems": false})",
+       {"[]", "[1,2]"},
+       {"[1,2,3]"}},
+      {R"({"type": "object", "additionalProperties": {"type": "integer"}})",
+       {"{}", R"({"any \" key":1, "b":2})"},
+       {R"({"a":""})"}},
       {R"({"required": ["a"]})", {R"({"a":[{"x":[1]}]})", R"({"a":null})"}, {"{}"}},
-      {R"({"enum": [1, "a", null, [1, {"b": 2}]], "type": ["integer", "array"]})", {"1", R"([1,{"b":2}])"}, {R"("a")", "null"}},
+      {R"({"enum": [1, "a", null, [1, {"b": 2}]], "type": ["integer", "array"]})",
+       {"1", R"([1,{"b":2}])"},
+       {R"("a")", "null"}},
       {"true", {"null", "[[[]]]", R"({"a":{"b":[1,"x"]}})", "-1.5e3"}, {"nul", "[1,]", "{a:1}"}},
       {"{}", {"1", R"({"a":1})"}, {"", " 1"}},
   };
@@ -96,11 +108,13 @@ TEST(JsonSchema, WhatContradictsItselfIsRefused) {
         R"({"anyOf": [false, {"enum": ["x"], "type": "null"}]})"}) {
     EXPECT_EQ(Refusal(schema).substr(0, 27), "the schema: no value fits: ") << schema;
   }
-  EXPECT_NE(Refusal(R"({"type": "string", "pattern": "^a$", "minLength": 2})").find("matches no text"), std::string::npos);
+  EXPECT_NE(Refusal(R"({"type": "string", "pattern": "^a$", "minLength": 2})").find("matches no text"),
+            std::string::npos);
 }
 
 TEST(JsonSchema, RefusalsNameThePlaceAndTheKeyword) {
-  EXPECT_EQ(Refusal(R"({"properties": {"a/b": {"not": {}}}})"), "the schema at #/properties/a~1b: 'not' is not supported");
+  EXPECT_EQ(Refusal(R"({"properties": {"a/b": {"not": {}}}})"),
+            "the schema at #/properties/a~1b: 'not' is not supported");
   EXPECT_EQ(Refusal(R"({"type": "array", "uniqueItems": true})"),
             "the schema at #/uniqueItems: items that differ are not supported");
   EXPECT_EQ(Refusal(R"({"type": "text"})"), "the schema at #/type: \"text\" is not a type");
@@ -109,12 +123,14 @@ TEST(JsonSchema, RefusalsNameThePlaceAndTheKeyword) {
   EXPECT_EQ(Refusal(R"({"$ref": "#/a"})"), "the schema at #/$ref: \"#/a\" leads nowhere");
   EXPECT_NE(Refusal(R"({"oneOf": [{"type": "integer"}, {"type": "number"}]})").find("branches 0 and 1 may both fit"),
             std::string::npos);
-  EXPECT_NE(Refusal(R"~({"type": "string", "pattern": "(?=a)"})~").find("#/pattern: the pattern \"(?=a)\": character 3"),
-            std::string::npos);
+  EXPECT_NE(
+      Refusal(R"~({"type": "string", "pattern": "(?=a)"})~").find("#/pattern: the pattern \"(?=a)\": character 3"),
+      std::string::npos);
   EXPECT_NE(Refusal(R"({"type": "number", "multipleOf": 2})").find("'multipleOf' is not supported"), std::string::npos);
   EXPECT_NE(Refusal(R"({"minLength": -1})").find("#/minLength: a whole number from 0"), std::string::npos);
   EXPECT_NE(Refusal(R"({"enum": []})").find("#/enum: a list that is not empty"), std::string::npos);
-  EXPECT_NE(Refusal(R"({"anyOf": [{"minimum": 1}], "minimum": 2})").find("have different 'minimum'"), std::string::npos);
+  EXPECT_NE(Refusal(R"({"anyOf": [{"minimum": 1}], "minimum": 2})").find("have different 'minimum'"),
+            std::string::npos);
   EXPECT_NE(Refusal(R"({"properties": 3})").find("#/properties: an object is needed"), std::string::npos);
   EXPECT_NE(Refusal("[").find("the schema: "), std::string::npos);
   EXPECT_NE(Refusal("3").find("a schema is an object, true or false"), std::string::npos);

@@ -6,17 +6,17 @@
 //   factor_i(c) = sum over (q -c-> r) of forward_i(q) backward_{i+1}(r)
 //
 // so that p_i(c) factor_i(c) is proportional to the probability that position i has class c given that the canvas is in
-// the language. Revealed positions have one class with weight 1; the factor leaves their own weight out, and so also says
-// what could stand there instead.
+// the language. Revealed positions have one class with weight 1; the factor leaves their own weight out, and so also
+// says what could stand there instead.
 //
 // The states that any way passes are found first, with nothing but zeros and ones: a way exists or does not, whatever
 // the model's probabilities. Only these states are summed over, which is what keeps long canvases cheap: near the
 // beginning and the end there are few. (Where something else might stand at a revealed position, other ways count.)
 //
-// Underflow. Vectors are scaled to a largest entry of 1. What is lost then is smaller than 1e-300 of what is kept, unless
-// the ways that are kept by the forward sums are those that the backward sums lose; the products at each position show
-// that, and the sums are then taken in logarithms. A token that the model gives probability 0 counts as e^-10000 there,
-// so that a canvas always has a completion if the language has one.
+// Underflow. Vectors are scaled to a largest entry of 1. What is lost then is smaller than 1e-300 of what is kept,
+// unless the ways that are kept by the forward sums are those that the backward sums lose; the products at each
+// position show that, and the sums are then taken in logarithms. A token that the model gives probability 0 counts as
+// e^-10000 there, so that a canvas always has a completion if the language has one.
 //
 // Tested by language_sums_test.cc against sums over all strings.
 #include "constrain/language_sums.h"
@@ -217,7 +217,8 @@ bool LanguageSums::RunAs(std::span<const double> weights) {
   if (kind_ != SumKind::kLinear) return true;
   for (std::size_t i = 0; i <= length; ++i) {
     double through = 0;
-    for (std::size_t k = 0; k < reached_[i].size(); ++k) value[static_cast<std::size_t>(reached_[i][k])] = forward_[i][k];
+    for (std::size_t k = 0; k < reached_[i].size(); ++k)
+      value[static_cast<std::size_t>(reached_[i][k])] = forward_[i][k];
     for (std::size_t k = 0; k < leading_[i].size(); ++k) {
       through += value[static_cast<std::size_t>(leading_[i][k])] * backward_[i][k];
     }

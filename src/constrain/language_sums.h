@@ -20,16 +20,16 @@ class LanguageSums {
  public:
   static constexpr std::int32_t kFree = -2;
 
-  /// Of each position the class of its token, or kFree. Impossible tokens have class -1. `frees_fixed`: factors of fixed
-  /// positions will be asked for, which takes more states.
+  /// Of each position the class of its token, or kFree. Impossible tokens have class -1. `frees_fixed`: factors of
+  /// fixed positions will be asked for, which takes more states.
   LanguageSums(const TokenAutomaton& automaton, std::span<const std::int32_t> fixed, bool frees_fixed = false);
 
   std::size_t length() const { return fixed_.size(); }
   bool is_free(std::size_t position) const { return fixed_[position] == kFree; }
   /// Whether there is a way at all. Everything below needs one.
   bool is_possible() const { return is_possible_; }
-  /// By class: whether such a token may stand at a free position. With frees_fixed all may, because other tokens may stand
-  /// where some are fixed.
+  /// By class: whether such a token may stand at a free position. With frees_fixed all may, because other tokens may
+  /// stand where some are fixed.
   std::span<const char> Possible(std::size_t position) const {
     return std::span(possible_).subspan(position * automaton_.classes(), automaton_.classes());
   }

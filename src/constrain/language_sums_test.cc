@@ -42,8 +42,9 @@ std::vector<double> ClassWeights(const Naive& naive, bool is_log) {
   for (std::size_t i = 0; i < naive.canvas.size(); ++i) {
     for (Token token = 0; token < kVocab; ++token) {
       const std::int32_t c = naive.automaton.ClassOf(token);
-      if (c >= 0) weights[i * naive.automaton.classes() + static_cast<std::size_t>(c)] +=
-          naive.tokens[i][static_cast<std::size_t>(token)];
+      if (c >= 0)
+        weights[i * naive.automaton.classes() + static_cast<std::size_t>(c)] +=
+            naive.tokens[i][static_cast<std::size_t>(token)];
     }
   }
   if (is_log) {
@@ -166,8 +167,9 @@ TEST(LanguageSums, WhatNoDoubleHoldsIsSummedInLogarithms) {
   EXPECT_FALSE(two.Run(SumKind::kLinear, crossing));
   ASSERT_TRUE(two.Run(SumKind::kLog, log_crossing));
   const std::vector<double> factors = two.LogFactors(0);
-  EXPECT_NEAR(factors[static_cast<std::size_t>(crossed->ClassOf(0))] - factors[static_cast<std::size_t>(crossed->ClassOf(1))],
-              std::log(1e-9), 1e-6);  // both ways are equally probable, without their first token a's is behind by one
+  EXPECT_NEAR(
+      factors[static_cast<std::size_t>(crossed->ClassOf(0))] - factors[static_cast<std::size_t>(crossed->ClassOf(1))],
+      std::log(1e-9), 1e-6);  // both ways are equally probable, without their first token a's is behind by one
 }
 
 }  // namespace

@@ -62,7 +62,8 @@ class Parser {
 
   [[noreturn]] void Refuse(std::string_view why) const {
     const std::string shown(regex_.substr(0, WholeCharacters(regex_, 60)));
-    BadInput("{} {}{}: character {}: {}", what_, Quoted(shown), shown.size() < regex_.size() ? "..." : "", at_ + 1, why);
+    BadInput("{} {}{}: character {}: {}", what_, Quoted(shown), shown.size() < regex_.size() ? "..." : "", at_ + 1,
+             why);
   }
 
   PatternRef Choice(int depth) {
@@ -179,7 +180,8 @@ class Parser {
     for (std::size_t i = 0; i < digits; ++i, ++at_) {
       const char32_t digit = Peek() | 0x20;
       const bool is_number = Peek() >= '0' && Peek() <= '9';
-      if (!is_number && !(digit >= 'a' && digit <= 'f')) Refuse(fmt::format("{} hexadecimal digits must follow", digits));
+      if (!is_number && !(digit >= 'a' && digit <= 'f'))
+        Refuse(fmt::format("{} hexadecimal digits must follow", digits));
       code = code * 16 + (is_number ? Peek() - '0' : digit - 'a' + 10);
     }
     return code;
@@ -250,8 +252,9 @@ class Parser {
     const bool is_word = (code >= '0' && code <= '9') || (code >= 'a' && code <= 'z') || (code >= 'A' && code <= 'Z');
     if (!is_word) return Only(code);
     --at_;
-    Refuse(code >= '0' && code <= '9' ? "references to groups are not supported: they are not part of a regular language"
-                                      : "this escape is not supported");
+    Refuse(code >= '0' && code <= '9'
+               ? "references to groups are not supported: they are not part of a regular language"
+               : "this escape is not supported");
   }
 
   CharacterSet Set() {

@@ -18,10 +18,10 @@ ByteAutomaton Of(std::string_view regex, Writing writing = Writing::kPlain, Exte
 bool Matches(std::string_view regex, std::string_view text) { return Of(regex).Matches(text); }
 
 TEST(Regex, AgreesWithTheStandardLibrary) {
-  const char* const regexes[] = {"a",         "a*b",        "(a|b)+c?",     "[abc]{2,3}",  "[^ab]c",      "a.c",
-                                 "\\d+a?",    "\\w\\W",     "a{2}",         "a{2,}",       "(?:ab|c)*?d", "^ab$",
-                                 "^(a|b)*c$", "[a-c-]+",    "\\x61\\u0062", "[\\]a]\\*",   "a||b",        "(a(b(c)?)?)?",
-                                 "[\\d-]+",   "\\s?a\\S+?", "[\\w.]+1",     "()a()",       "a+?b*?c??",   "\\.\\+"};
+  const char* const regexes[] = {"a",         "a*b",        "(a|b)+c?",     "[abc]{2,3}", "[^ab]c",      "a.c",
+                                 "\\d+a?",    "\\w\\W",     "a{2}",         "a{2,}",      "(?:ab|c)*?d", "^ab$",
+                                 "^(a|b)*c$", "[a-c-]+",    "\\x61\\u0062", "[\\]a]\\*",  "a||b",        "(a(b(c)?)?)?",
+                                 "[\\d-]+",   "\\s?a\\S+?", "[\\w.]+1",     "()a()",      "a+?b*?c??",   "\\.\\+"};
   const std::string letters = "abc1 .-*]d+\n";
   for (const char* regex : regexes) {
     const ByteAutomaton own = Of(regex);
@@ -69,7 +69,8 @@ TEST(Regex, RefusalsNameThePlace) {
   EXPECT_EQ(refusal("*a"), "the expression \"*a\": character 1: nothing comes before the repetition");
   EXPECT_EQ(refusal("[a"), "the expression \"[a\": character 3: ']' is missing");
   EXPECT_EQ(refusal("[b-a]"), "the expression \"[b-a]\": character 5: a range goes backwards");
-  EXPECT_EQ(refusal("[\\d-z]"), "the expression \"[\\\\d-z]\": character 6: a range goes from one character to another");
+  EXPECT_EQ(refusal("[\\d-z]"),
+            "the expression \"[\\\\d-z]\": character 6: a range goes from one character to another");
   EXPECT_EQ(refusal("a{3,2}"), "the expression \"a{3,2}\": character 7: {3,2} counts backwards");
   EXPECT_EQ(refusal("a{20000}"), "the expression \"a{20000}\": character 7: repetitions count to 10000 at most");
   EXPECT_EQ(refusal("a**"), "the expression \"a**\": character 4: a repetition of a repetition needs a group");

@@ -90,7 +90,8 @@ bool SchemaTerms::IsKeyword(const std::string& name) {
 }
 
 bool SchemaTerms::IsWhole(const Json& value) {
-  return value.is_number_integer() || (value.is_number_float() && value.get<double>() == std::floor(value.get<double>()));
+  return value.is_number_integer() ||
+         (value.is_number_float() && value.get<double>() == std::floor(value.get<double>()));
 }
 
 bool SchemaTerms::IsOfType(const Json& value, std::string_view type) {
@@ -229,7 +230,8 @@ SchemaTerms::Known SchemaTerms::About(const Json& branch, const std::string& pla
 
 void SchemaTerms::RequireExclusive(const Json& branches, const std::string& place) const {
   std::vector<Known> known;
-  for (std::size_t i = 0; i < branches.size(); ++i) known.push_back(About(branches[i], Below(place, std::to_string(i))));
+  for (std::size_t i = 0; i < branches.size(); ++i)
+    known.push_back(About(branches[i], Below(place, std::to_string(i))));
   for (std::size_t i = 0; i < known.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       bool are_apart = AreApart(known[i].types, known[j].types);
@@ -238,8 +240,8 @@ void SchemaTerms::RequireExclusive(const Json& branches, const std::string& plac
         are_apart = are_apart || (other != known[j].literals.end() && AreApart(values, other->second));
       }
       if (!are_apart) {
-        Refuse(place, fmt::format("branches {} and {} may both fit a value; use anyOf, or give them different types",
-                                  j, i));
+        Refuse(place,
+               fmt::format("branches {} and {} may both fit a value; use anyOf, or give them different types", j, i));
       }
     }
   }

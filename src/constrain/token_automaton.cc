@@ -1,17 +1,17 @@
 // Lifting a byte automaton to a vocabulary.
 //
-// A state of the token automaton is a state of the byte automaton with the context in which the next token is read. From
-// each, a walk through a trie of the vocabulary follows all tokens at once and leaves a branch where the bytes lead
-// nowhere, so that a state within fixed text costs a few steps, and one within free text as many as the trie has nodes.
-// Only states that tokens reach are made.
+// A state of the token automaton is a state of the byte automaton with the context in which the next token is read.
+// From each, a walk through a trie of the vocabulary follows all tokens at once and leaves a branch where the bytes
+// lead nowhere, so that a state within fixed text costs a few steps, and one within free text as many as the trie has
+// nodes. Only states that tokens reach are made.
 //
 // Classes. Two tokens are alike when they lead from every state to the same state. The first walk adds up, for each
 // token, a 128-bit number for every (state, target); tokens with equal sums are a class. The second walk checks that:
 // where it meets one token of a class it must meet all of them, with the same target, so that a collision would be
 // noticed and never wrong.
 //
-// The lift of a state is as Willard and Louf describe it (2023, arXiv 2307.09702); the factoring into classes and shared
-// sets is for sums over states, of which an autoregressive model needs none.
+// The lift of a state is as Willard and Louf describe it (2023, arXiv 2307.09702); the factoring into classes and
+// shared sets is for sums over states, of which an autoregressive model needs none.
 //
 // Tested by token_automaton_test.cc, against the byte automaton on all short sequences of tokens.
 #include "constrain/token_automaton.h"
@@ -95,7 +95,8 @@ class Trie {
       open.emplace_back(node.sibling, state);
       const ByteAutomaton::State to = language.Next(state, node.byte);
       if (to == ByteAutomaton::kDead) continue;
-      for (std::int32_t i = node.tokens_begin; i < node.tokens_end; ++i) visit(tokens_[static_cast<std::size_t>(i)], to);
+      for (std::int32_t i = node.tokens_begin; i < node.tokens_end; ++i)
+        visit(tokens_[static_cast<std::size_t>(i)], to);
       open.emplace_back(node.child, to);
     }
     return steps;
@@ -263,7 +264,8 @@ class TokenAutomaton::Lifting {
         BadInput("{} is too large: its automaton over tokens has more than {} transitions", what_, kMostMembers);
       }
     }
-    if (made.has_ends_) arrows.push_back({{static_cast<std::int32_t>(last), static_cast<std::int32_t>(made.classes()) - 1}});
+    if (made.has_ends_)
+      arrows.push_back({{static_cast<std::int32_t>(last), static_cast<std::int32_t>(made.classes()) - 1}});
     const std::vector<bool> leads = LeadingOn(arrows, last);
     if (!leads[0]) BadInput("no sequence of this model's tokens spells a text that {} matches", what_);
 
@@ -309,7 +311,8 @@ TokenAutomaton::TokenAutomaton(const ByteAutomaton& language, const TokenTexts& 
 
   std::vector<std::vector<std::int32_t>> sets_with(classes());
   for (std::size_t set = 0; set < sets(); ++set) {
-    for (std::int32_t own : ClassesOf(set)) sets_with[static_cast<std::size_t>(own)].push_back(static_cast<std::int32_t>(set));
+    for (std::int32_t own : ClassesOf(set))
+      sets_with[static_cast<std::size_t>(own)].push_back(static_cast<std::int32_t>(set));
   }
   class_begin_ = {0};
   for (const auto& list : sets_with) {

@@ -17,10 +17,10 @@ namespace punt {
 struct TokenTexts {
   // [contexts][V]: what a token adds to the text in a context (see Tokenizer::TextIn). Empty: the token is not text.
   std::vector<std::vector<std::string>> in_context;
-  std::vector<int> context_after;   // of each token
-  std::vector<bool> is_end;         // ends a text, or fills what comes after its end
-  int first_context = 0;            // in which the first token is read
-  bool drops_first_space = false;   // a space at the beginning of the text does not count
+  std::vector<int> context_after;  // of each token
+  std::vector<bool> is_end;        // ends a text, or fills what comes after its end
+  int first_context = 0;           // in which the first token is read
+  bool drops_first_space = false;  // a space at the beginning of the text does not count
 
   std::size_t vocab() const { return context_after.size(); }
 };
@@ -54,8 +54,8 @@ class TokenAutomaton {
     return std::span(set_classes_).subspan(set_begin_[set], set_begin_[set + 1] - set_begin_[set]);
   }
   std::span<const std::int32_t> SetsWith(std::size_t token_class) const {
-    return std::span(class_sets_).subspan(class_begin_[token_class],
-                                          class_begin_[token_class + 1] - class_begin_[token_class]);
+    return std::span(class_sets_)
+        .subspan(class_begin_[token_class], class_begin_[token_class + 1] - class_begin_[token_class]);
   }
   std::span<const Token> TokensOf(std::size_t token_class) const {
     return std::span(tokens_).subspan(token_begin_[token_class],

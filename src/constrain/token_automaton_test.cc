@@ -14,8 +14,8 @@ namespace {
 
 /// Texts of up to three letters and pieces of a character, in one or two contexts.
 TokenTexts RandomTexts(RandomStream& random, int contexts) {
-  const std::vector<std::string> pieces = {"a",  "b",  "c",  "ab", "ba", "abc", "bb", "\xc3", "\xa9", "c\xc3\xa9",
-                                           " a", " b", "aa", "cab"};
+  const std::vector<std::string> pieces = {"a",    "b",    "c",         "ab", "ba", "abc", "bb",
+                                           "\xc3", "\xa9", "c\xc3\xa9", " a", " b", "aa",  "cab"};
   TokenTexts texts;
   texts.in_context.resize(static_cast<std::size_t>(contexts));
   for (int v = 0; v < 9; ++v) {

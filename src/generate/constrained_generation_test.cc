@@ -74,9 +74,9 @@ std::optional<Round> DrawRound(const DenoiserInfo& info, Token end, RandomStream
   return round;
 }
 
-constexpr const char* kToys[] = {"toy:joint,length=6,vocab=4,seed=1", "toy:markov,length=12,vocab=4,seed=2,permute=true",
-                                 "toy:markov,length=9,vocab=4,seed=3,coupling=1,eos=3",
-                                 "toy:product,length=16,vocab=4,seed=4,eos=3"};
+constexpr const char* kToys[] = {
+    "toy:joint,length=6,vocab=4,seed=1", "toy:markov,length=12,vocab=4,seed=2,permute=true",
+    "toy:markov,length=9,vocab=4,seed=3,coupling=1,eos=3", "toy:product,length=16,vocab=4,seed=4,eos=3"};
 
 /// As many runs as it takes for that many steps, over all planners, settings and languages in turn.
 void RunUntil(std::int64_t wanted) {
@@ -94,7 +94,9 @@ void RunUntil(std::int64_t wanted) {
       const auto round = DrawRound(info, end, random);
       if (!round) continue;
       const ProposalOptions proposal{.convention = random.Below(2) == 0 ? Convention::kLlada : Convention::kDream,
-                                     .temperature = random.Below(4) == 0 ? 0 : random.Below(2) == 0 ? 1 : 0.6,
+                                     .temperature = random.Below(4) == 0   ? 0
+                                                    : random.Below(2) == 0 ? 1
+                                                                           : 0.6,
                                      .top_p = random.Below(4) == 0 ? 0.7 : 1,
                                      .top_k = random.Below(4) == 0 ? 2 : 0};
       Recipe recipe = MakeRecipe(row.name, random.Below(2) == 0 ? "" : "neg-entropy", proposal, info);
@@ -222,7 +224,8 @@ double DistanceFor(const char* toy, const char* language, Position (*choose)(std
 
 TEST(ConstrainedGeneration, OneByOneIsTheJointConditionedOnTheLanguage) {
   for (const char* language : kLanguages) {
-    for (const char* toy : {"toy:product,length=6,vocab=3,seed=1", "toy:product,length=6,vocab=3,seed=2,concentration=0.2"}) {
+    for (const char* toy :
+         {"toy:product,length=6,vocab=3,seed=1", "toy:product,length=6,vocab=3,seed=2,concentration=0.2"}) {
       EXPECT_LT(DistanceFor(toy, language, LeftToRight), 1e-9) << language;
       EXPECT_LT(DistanceFor(toy, language, Adaptive), 1e-9) << language;
     }

@@ -9,10 +9,10 @@
 
 namespace punt {
 
-/// Reads response_format, guided_json, guided_regex, guided_choice and structured_outputs into the sampling, in place of
-/// the server's own constraint. `text` is the body as it came: the order of a schema's properties is that of the answer's.
-/// Returns the field that was read; empty: none. Throws ApiError (400) naming the field that is wrong, also when two of
-/// them ask for something.
+/// Reads response_format, guided_json, guided_regex, guided_choice and structured_outputs into the sampling, in place
+/// of the server's own constraint. `text` is the body as it came: the order of a schema's properties is that of the
+/// answer's. Returns the field that was read; empty: none. Throws ApiError (400) naming the field that is wrong, also
+/// when two of them ask for something.
 std::string ReadConstraint(std::string_view text, const nlohmann::json& body, Sampling& sampling);
 
 }  // namespace punt

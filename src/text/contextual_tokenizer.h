@@ -7,8 +7,8 @@
 
 namespace punt {
 
-/// The text of a token depends on the context that the token before it leaves; Decode puts these texts together. For all
-/// other tokenizers it is Piece, and Decode joins the pieces.
+/// The text of a token depends on the context that the token before it leaves; Decode puts these texts together. For
+/// all other tokenizers it is Piece, and Decode joins the pieces.
 class ContextualTokenizer : public Tokenizer {
  public:
   using Tokenizer::Encode;

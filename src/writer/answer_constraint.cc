@@ -82,15 +82,17 @@ void AnswerLanguage::RequireRoom(const Constraint& constraint, const AnswerPlace
   const auto stretch = place.canvas.subspan(place.text.begin, place.text.end - place.text.begin);
   const auto masks = static_cast<std::size_t>(std::count(stretch.begin(), stretch.end(), mask));
   if (masks < stretch.size()) {
-    BadInput("{} and the given text allow nothing that fits the holes: they contradict each other, or a hole is too small",
-             what_);
+    BadInput(
+        "{} and the given text allow nothing that fits the holes: they contradict each other, or a hole is too small",
+        what_);
   }
   const std::size_t shortest = constraint.automaton->shortest();
   if (masks < shortest) {
     BadInput("{} does not fit {} positions: its shortest text takes {}", what_, masks, shortest);
   }
-  BadInput("{} has no text of exactly {} tokens, and {} has no end of sequence to fill the rest; its shortest text takes {}",
-           what_, masks, model_.name, shortest);
+  BadInput(
+      "{} has no text of exactly {} tokens, and {} has no end of sequence to fill the rest; its shortest text takes {}",
+      what_, masks, model_.name, shortest);
 }
 
 void ConstrainAnswer(Recipe& recipe, const Sampling& sampling, const Model& model, const AnswerPlace& place,

@@ -23,7 +23,8 @@ TEST(AnswerConstraint, AnswersMatch) {
       const std::regex regex("(ab|c{2})*d?a*");
       EXPECT_TRUE(std::regex_match(ask({.prompt = "abc"}, {.planner = planner, .regex = "(ab|c{2})*d?a*"}), regex));
       EXPECT_EQ(ask({.length = 3}, {.planner = planner, .choices = {"dad", "abba"}}), "dad") << "the other is longer";
-      const std::string infill = ask({.infill = ParseHoles("a[MASK:2]c[MASK]")}, {.planner = planner, .regex = "ab+c[cd]"});
+      const std::string infill =
+          ask({.infill = ParseHoles("a[MASK:2]c[MASK]")}, {.planner = planner, .regex = "ab+c[cd]"});
       EXPECT_TRUE(infill == "abbcc" || infill == "abbcd") << infill;
     }
   }
@@ -36,9 +37,11 @@ TEST(AnswerConstraint, WhatCannotBeIsRefusedBeforeTheFirstPass) {
   };
   EXPECT_EQ(refusal({.length = 5}, {.regex = "a{7}b*"}),
             "the regular expression does not fit 5 positions: its shortest text takes 7");
-  EXPECT_NE(refusal({.length = 5}, {.choices = {"ab", "abc"}}).find("has no text of exactly 5 tokens"), std::string::npos);
+  EXPECT_NE(refusal({.length = 5}, {.choices = {"ab", "abc"}}).find("has no text of exactly 5 tokens"),
+            std::string::npos);
   EXPECT_NE(refusal({.infill = ParseHoles("a[MASK:2]c")}, {.regex = "ab"}).find("the given text"), std::string::npos);
-  EXPECT_EQ(refusal({}, {.regex = "x+"}), "no sequence of this model's tokens spells a text that the regular expression matches");
+  EXPECT_EQ(refusal({}, {.regex = "x+"}),
+            "no sequence of this model's tokens spells a text that the regular expression matches");
   EXPECT_EQ(refusal({}, {.regex = "a", .choices = {"b"}}),
             "a regular expression, choices and a JSON schema exclude each other");
   EXPECT_NE(refusal({}, {.regex = "a("}).find("character 3: ')' is missing"), std::string::npos);

@@ -146,10 +146,38 @@ field, said = refused("/v1/completions", {"prompt": ["a"] * 64, "n": 16})
 assert field == "prompt" and "1024" in said, said
 CHECK
 
+checks "constraints" <<'CHECK'
+import json
+import time
+from client import ask, complete, refused, streamed, texts
+schema = {"type": "object", "properties": {"name": {"type": "string", "maxLength": 8}, "age": {"type": "integer", "minimum": 1}},
+          "required": ["name", "age"], "additionalProperties": False}
+base = {"prompt": "Lily", "max_tokens": 40, "seed": 4}
+for asked in ({"response_format": {"type": "json_schema", "json_schema": {"name": "n", "strict": True, "schema": schema}}},
+              {"guided_json": schema}, {"guided_json": json.dumps(schema)}, {"structured_outputs": {"json": schema}}):
+    answer = texts(complete(**base, n=2, **asked))
+    for text in answer:
+        value = json.loads(text)
+        assert list(value) == ["name", "age"] and len(value["name"]) <= 8 and value["age"] >= 1, text
+    assert "".join(streamed(**base, **asked)[0]) == answer[0]
+chat = {"messages": [{"role": "user", "content": "Lily"}], "max_tokens": 40, "seed": 4}
+assert isinstance(json.loads(texts(complete(**chat, response_format={"type": "json_object"}))[0]), dict)
+assert texts(complete(**base, guided_choice=["yes", "no"]))[0] in ("yes", "no")
+assert texts(complete(**base, guided_regex="[0-9]{4}"))[0].isdigit()
+assert texts(complete(**base, response_format={"type": "text"})) == texts(complete(**base))
+assert "takes" in refused("/v1/completions", {**base, "max_tokens": 3, "guided_json": schema})[1]
+deep = {"$defs": {"a": {"anyOf": [{"type": "array", "items": {"$ref": "#/$defs/a"}}] * 30 + [{"type": "null"}]}}, "$ref": "#/$defs/a"}
+for field, value in (("guided_regex", "(a|b)*a(a|b){30}"), ("guided_regex", "((a{1000}){1000}){1000}"), ("guided_regex", "(" * 5000),
+                     ("guided_json", deep), ("guided_json", {"type": "array", "items": {"type": "string", "minLength": 9000}, "minItems": 9000})):
+    start = time.monotonic()
+    assert refused("/v1/completions", {**base, field: value})[0] == field
+    print(f"{field}: refused in {time.monotonic() - start:.2f} s")
+CHECK
+
 checks "settings" <<'CHECK'
 from client import ask, complete, refused, texts
 for name, value in (("presence_penalty", 0.5), ("frequency_penalty", 1), ("repetition_penalty", 1.1), ("tool_choice", "required"),
-                    ("grammar", "root ::= 'a'"), ("guided_json", {}), ("top_a", 0.1), ("ignore_eos", True),
+                    ("grammar", "root ::= 'a'"), ("guided_grammar", "a"), ("top_a", 0.1), ("ignore_eos", True),
                     ("modalities", ["audio"]), ("prediction", {"type": "content"}), ("logprobs", 0), ("echo", True)):
     field, said = refused("/v1/completions", {"prompt": "a", name: value})
     assert field == name and "not supported" in said, (name, field, said)

@@ -12,6 +12,7 @@
 
 #include "punt/cache.h"
 #include "punt/canvas.h"
+#include "punt/constraint.h"
 #include "punt/denoiser.h"
 #include "punt/planner.h"
 #include "punt/sampler.h"
@@ -51,8 +52,10 @@ struct Recipe {
   std::shared_ptr<const Score> score;
   std::shared_ptr<const Proposer> proposer;
   EosPolicy eos = EosPolicy::kNone;
-  int window = 0;     // generated positions per semi-autoregressive block, filled left to right; 0: one block
-  CachePolicy cache;  // what forward passes reuse from earlier ones
+  int window = 0;         // generated positions per semi-autoregressive block, filled left to right; 0: one block
+  CachePolicy cache;      // what forward passes reuse from earlier ones
+  Constraint constraint;  // the language that a stretch of the canvas stays in, if there is one
+  bool needs_constraint = false;  // one was asked for, and must have been set before the run
   std::uint64_t seed = 0;
   std::uint64_t sample = 0;
   std::int64_t max_steps = 0;  // 0: no limit
@@ -92,7 +95,11 @@ struct Company {
 
 /// Generates one sequence. Throws Error when the recipe does not fit: a window that is negative or larger than
 /// the number of positions to generate, a canvas longer than the model takes, a planner whose needs the
-/// denoiser cannot meet. A canvas without masks is returned as it is, at no cost.
+/// denoiser cannot meet, a canvas that cannot be filled within the constraint's language. A canvas without masks is
+/// returned as it is, at no cost.
+///
+/// Under a constraint every canvas of the run has a completion in the language, so that a run that ends by itself ends
+/// in it (constrain/constrained_session.h). One that is stopped leaves masks.
 GenerateResult Generate(DenoiserSession& session, Canvas canvas, const Recipe& recipe, const Company& company = {});
 
 /// Generates several sequences whose forward passes run together in batches: sequence i has sample number

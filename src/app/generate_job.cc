@@ -14,6 +14,7 @@
 #include "base/check.h"
 #include "model/devices.h"
 #include "punt/planner.h"
+#include "writer/answer_constraint.h"
 #include "writer/ask_canvas.h"
 #include "writer/stop_strings.h"
 
@@ -89,7 +90,9 @@ void MakeJobCanvas(GenerateJob& job) {
   CanvasRequest request{.prompt = flags.prompt, .chat = flags.chat, .thinking = flags.thinking, .infill = flags.infill};
   if (flags.length > 0) request.length = flags.length;
   ReadLengths(request, job);
-  job.canvas = BuildCanvas(AskOf(request), job.model).tokens;
+  const AskCanvas canvas = BuildCanvas(AskOf(request), job.model);
+  job.canvas = canvas.tokens;
+  job.answer = canvas.place;
   PrintWarnings(PromptWarnings(request, job.model));
   const auto masks = std::count(job.canvas.begin(), job.canvas.end(), job.model.denoiser->info().mask_token);
   if (!flags.infill) flags.length = masks;
@@ -118,6 +121,7 @@ void MakeJobSession(GenerateJob& job) {
     job.session.banned_tokens.insert(job.session.banned_tokens.end(), banned.begin(), banned.end());
   }
   job.session.prompt = GivenPositions(job.canvas, info.mask_token);
+  ConstrainAnswer(job.recipe, flags.sampling, job.model, {job.canvas, job.answer}, job.session.banned_tokens);
 }
 
 }  // namespace

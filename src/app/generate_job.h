@@ -11,6 +11,7 @@
 #include "punt/canvas.h"
 #include "punt/generator.h"
 #include "punt/model.h"
+#include "writer/growing_text.h"
 
 namespace punt {
 
@@ -20,6 +21,7 @@ struct GenerateJob {
   Model model;
   Recipe recipe;                         // of the first sample
   std::vector<Token> canvas;             // of every sample, or of the longest
+  TextPlace answer;                      // where the answer is on it
   std::optional<SampleLengths> lengths;  // if samples differ in length
   Company company;                       // observer not set
   bool is_board = false;                 // of sudoku; its text begins with a line feed

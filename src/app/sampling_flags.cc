@@ -23,12 +23,33 @@ constexpr std::string_view kListed[] = {"planners", "scores", "caches"};
 // What the short help explains.
 constexpr std::string_view kUsual[] = {"planner", "temperature", "top_p", "window", "cache", "stop_strings", "seed"};
 
+/// A device may never end, and neither may a pipe.
+std::string ReadSmallFile(const std::string& file) {
+  constexpr std::size_t kMost = 1'000'000;
+  const auto refuse = [&] { BadInput("the file has more than {} bytes", kMost); };
+  std::error_code ignored;  // opening will report it
+  const fs::file_type type = fs::status(file, ignored).type();
+  if (type == fs::file_type::character || type == fs::file_type::block) BadInput("is a device, not a file");
+  if (type != fs::file_type::fifo) {
+    if (type == fs::file_type::regular && fs::file_size(file, ignored) > kMost) refuse();
+    return ReadDataFile(file, kMost);
+  }
+  std::ifstream in(file, std::ios::binary);
+  if (!in) BadInput("cannot be read");
+  std::string text(kMost + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  if (text.size() > kMost) refuse();
+  return text;
+}
+
 /// One overload for each kind of field.
 class Adder {
  public:
   Adder(CLI::App& command, const SamplingField& field) : command_(command), field_(field), name_(OptionOf(field)) {}
 
   CLI::Option* Add(std::string& value) const {
+    if (field_.key == "json_schema") return AddSchema(value);
     CLI::Option* option = command_.add_option(name_, value, Help());
     return value.empty() ? option : option->capture_default_str();
   }
@@ -64,6 +85,20 @@ class Adder {
   }
 
  private:
+  /// A schema, which is an object, or the file that holds it. Recorded runs have the schema itself.
+  CLI::Option* AddSchema(std::string& value) const {
+    const auto read = [&value, name = name_](const std::string& text) {
+      const std::size_t first = text.find_first_not_of(" \t\r\n");
+      if (first != std::string::npos && text[first] == '{') {
+        value = text;
+      } else {
+        WithPlace(name + " " + text, [&] { value = ReadSmallFile(text); });
+      }
+      if (value.find_first_not_of(" \t\r\n") == std::string::npos) BadInput("{} {}: the file is empty", name, text);
+    };
+    return command_.add_option_function<std::string>(name_, read, Help())->type_name("FILE");
+  }
+
   std::string Help() const {
     std::string help(field_.help);
     for (std::string_view list : kListed) {
@@ -88,26 +123,6 @@ std::string OptionOf(const SamplingField& field) {
 namespace {
 
 constexpr const char* kFileOption = "--sampling";
-
-/// A device may never end, and neither may a pipe.
-std::string ReadSmallFile(const std::string& file) {
-  constexpr std::size_t kMost = 1'000'000;
-  const auto refuse = [&] { BadInput("the file has more than {} bytes", kMost); };
-  std::error_code ignored;  // opening will report it
-  const fs::file_type type = fs::status(file, ignored).type();
-  if (type == fs::file_type::character || type == fs::file_type::block) BadInput("is a device, not a file");
-  if (type != fs::file_type::fifo) {
-    if (type == fs::file_type::regular && fs::file_size(file, ignored) > kMost) refuse();
-    return ReadDataFile(file, kMost);
-  }
-  std::ifstream in(file, std::ios::binary);
-  if (!in) BadInput("cannot be read");
-  std::string text(kMost + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  if (text.size() > kMost) refuse();
-  return text;
-}
 
 /// The values of a file become those of the options that were not given.
 void TakeFile(CLI::App& command, const std::string& file) {

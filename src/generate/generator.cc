@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/suggest.h"
+#include "constrain/constrained_session.h"
 #include "generate/misfit.h"
 #include "generate/step.h"
 
@@ -86,6 +87,19 @@ GenerateResult Finish(const RunState& state, StopReason stop, const DenoiserInfo
   return result;
 }
 
+/// Null when the run has no constraint. Throws Error when there is no way to keep it.
+std::unique_ptr<DenoiserSession> ConstrainedFor(DenoiserSession& session, const Canvas& canvas, const Recipe& recipe) {
+  if (recipe.constraint.automaton == nullptr) {
+    if (recipe.needs_constraint) BadInput("a constraint is for answers to a prompt; here it has no text to hold for");
+    return nullptr;
+  }
+  if (canvas.is_full()) return nullptr;
+  if (!HasCompletion(recipe.constraint, canvas.tokens(), canvas.mask_token())) {
+    BadInput("the constraint allows no text on this canvas");
+  }
+  return NewConstrainedSession(session, recipe.constraint);
+}
+
 }  // namespace
 
 std::string_view Name(EosPolicy policy) {
@@ -130,9 +144,10 @@ GenerateResult Generate(DenoiserSession& session, Canvas canvas, const Recipe& r
   const auto start = std::chrono::steady_clock::now();
   const DenoiserInfo& info = session.info();
   if (const auto misfit = FindMisfit(recipe, canvas, info)) ThrowMisfit(*misfit);
+  const std::unique_ptr<DenoiserSession> constrained = ConstrainedFor(session, canvas, recipe);
   if (company.observer != nullptr) company.observer->On(Header(canvas, recipe, company));
 
-  Meter meter(session, recipe.max_nfe, company.cancel);
+  Meter meter(constrained != nullptr ? *constrained : session, recipe.max_nfe, company.cancel);
   RunState state(std::move(canvas));
   StopReason stop = StopReason::kFull;
   try {

@@ -6,6 +6,8 @@
 #include <limits>
 
 #include "base/check.h"
+#include "constrain/language.h"
+#include "generate/sampling_language.h"
 #include "punt/cache.h"
 #include "punt/score.h"
 
@@ -36,6 +38,12 @@ constexpr SamplingField kFields[] = {
      &Sampling::freeze_mask_ratio, ApiPlace::kNone},
     {"stop_strings", "End the text before this string; may be given several times", &Sampling::stop, ApiPlace::kTop, 0,
      0, 0, false, "stop"},
+    {"regex", "The answer matches this regular expression (docs/constraints.md)", &Sampling::regex, ApiPlace::kNone},
+    {"choices", "The answer is one of these texts; given once for each", &Sampling::choices, ApiPlace::kNone},
+    {"json_schema", "The answer is JSON that is valid under this schema: a file, or the schema itself",
+     &Sampling::json_schema, ApiPlace::kNone},
+    {"json_depth", "How often a JSON schema may go through itself, and how deep values that may be anything are nested",
+     &Sampling::json_depth, ApiPlace::kNone, 0, 8},
     {"max_steps", "Stop after this many steps (0: no limit)", &Sampling::max_steps, ApiPlace::kDiffusion, 0, kBig},
     {"max_nfe", "Stop before exceeding this many forward passes (0: no limit)", &Sampling::max_nfe,
      ApiPlace::kDiffusion, 0, kBig},
@@ -100,6 +108,14 @@ void Validate(const Sampling& sampling) {
     if (stop.empty()) BadInput("stop: an empty string would end every text before it begins");
   }
   ProposalOf(sampling);
+  if (const LanguageSpec language = LanguageOf(sampling); language.is_set()) CompileLanguage(language);
+}
+
+LanguageSpec LanguageOf(const Sampling& sampling) {
+  return {.regex = sampling.regex,
+          .choices = sampling.choices,
+          .json_schema = sampling.json_schema,
+          .json_depth = static_cast<int>(sampling.json_depth)};
 }
 
 ProposalOptions ProposalOf(const Sampling& sampling) {
@@ -121,6 +137,7 @@ Recipe MakeRecipe(const Sampling& sampling, const DenoiserInfo& info) {
   recipe.seed = sampling.seed;
   recipe.max_steps = sampling.max_steps;
   recipe.max_nfe = sampling.max_nfe;
+  recipe.needs_constraint = LanguageOf(sampling).is_set();
   return recipe;
 }
 

@@ -14,6 +14,7 @@
 #include "punt/trace.h"
 #include "serve/api_error.h"
 #include "serve/input_error.h"
+#include "writer/answer_constraint.h"
 
 namespace punt {
 namespace {
@@ -121,6 +122,7 @@ Completion::Completion(const Model& model, Scheduler& scheduler, Metrics& metric
       planner_(CanonicalPlannerSpec(request.sampling.planner)) {
   canvases_ = BuildCanvases(request, model);
   MakeRecipeFor(model.denoiser->info());
+  Constrain(model.denoiser->info());
   std::vector<Scheduler::Demand> demands;
   for (const PromptCanvas& canvas : canvases_) {
     const Scheduler::Demand demand{.client = client,
@@ -142,6 +144,14 @@ void Completion::MakeRecipeFor(const DenoiserInfo& info) {
     const std::string field = misfit->setting == "length" ? "max_tokens" : "diffusion." + misfit->setting;
     throw ApiError(400, "invalid_value", fmt::format("{}: {}", field, misfit->message), field);
   }
+}
+
+void Completion::Constrain(const DenoiserInfo& info) {
+  const std::string& field = request_.constraint_field;
+  InField(field.empty() ? "response_format" : field, [&] {
+    AnswerLanguage language(request_.sampling, model_, BannedTokens(recipe_.eos, info));
+    for (const PromptCanvas& canvas : canvases_) constraints_.push_back(language.For({canvas.tokens, canvas.place}));
+  });
 }
 
 Completion::~Completion() {
@@ -178,6 +188,7 @@ ChoiceResult Completion::Run(std::size_t choice, DenoiserSession& session) {
   const PromptCanvas& canvas = canvas_of(choice);
   Watcher watcher(*this, static_cast<int>(choice), canvas);
   Recipe recipe = recipe_;
+  recipe.constraint = constraints_[choice / static_cast<std::size_t>(request_.choices)];
   recipe.sample = canvas.first_sample + choice % static_cast<std::size_t>(request_.choices);
   Company company = CompanyFor(request_.sampling, model_.name, info);
   company.observer = &watcher;

@@ -84,6 +84,7 @@ class Completion {
     return canvases_[choice / static_cast<std::size_t>(request_.choices)];
   }
   void MakeRecipeFor(const DenoiserInfo& info);
+  void Constrain(const DenoiserInfo& info);
   void StartThreads(std::vector<std::unique_ptr<Scheduler::Slot>> slots);
   void Generate(std::size_t choice, std::unique_ptr<Scheduler::Slot> slot);
   ChoiceResult Run(std::size_t choice, DenoiserSession& session);
@@ -97,6 +98,7 @@ class Completion {
   std::vector<PromptCanvas> canvases_;  // a prompt each
   RequestSeed seed_;
   Recipe recipe_;
+  std::vector<Constraint> constraints_;  // a prompt each
   std::string planner_;
   std::unique_ptr<std::atomic<bool>[]> cancels_;  // a choice each
   std::vector<std::optional<ChoiceResult>> results_;

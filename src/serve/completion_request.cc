@@ -13,6 +13,7 @@
 #include "punt/score.h"
 #include "serve/api_error.h"
 #include "serve/chat_messages.h"
+#include "serve/constraint_fields.h"
 #include "serve/json_body.h"
 #include "serve/json_fields.h"
 #include "serve/prompt_list.h"
@@ -262,6 +263,7 @@ CompletionRequest ParseCompletion(std::string_view text, bool chat, const Reques
   request.max_tokens = MaxTokens(body, limits);
   request.token_limit = limits.max_tokens;
   ReadSampling(body, limits, request);
+  request.constraint_field = ReadConstraint(text, body, request.sampling);
   ReadChoices(body, limits, request);
   request.stream = FlagField(body, "stream");
   if (const Json* options = FindField(body, "stream_options")) {

@@ -54,6 +54,7 @@ struct CompletionRequest {
   std::optional<std::int64_t> max_tokens;  // positions to generate, if they fit; unset: the model's usual number
   std::int64_t token_limit = INT64_MAX;    // and never more than this
   Sampling sampling;                       // except its seed, which is the next member
+  std::string constraint_field;            // which asked for the language of the answer; empty: the server, or none
   std::optional<RequestSeed> seed;
   int choices = 1;  // of each prompt
   bool stream = false;

@@ -178,6 +178,21 @@ TEST(CompletionRequest, AnInfillIsTextsAndNumbersOfPositions) {
             "diffusion.infill");
 }
 
+TEST(CompletionRequest, ConstraintsKeepTheOrderOfProperties) {
+  const auto sampling = [](const std::string& body) { return Parse(body).sampling; };
+  EXPECT_EQ(sampling(R"({"response_format": {"type": "json_schema", "json_schema": {"name": "n", "strict": true,
+                         "schema": {"z": 1, "a": {"y": 2, "b": 3}}}}})")
+                .json_schema,
+            R"({"z":1,"a":{"y":2,"b":3}})");
+  EXPECT_EQ(sampling(R"({"guided_json": "{\"b\": 1}"})").json_schema, R"({"b": 1})");
+  EXPECT_EQ(sampling(R"({"response_format": {"type": "json_object"}})").json_schema, R"({"type": "object"})");
+  EXPECT_EQ(sampling(R"({"response_format": {"type": "text"}, "guided_regex": null})"), sampling("{}"));
+  EXPECT_EQ(sampling(R"({"guided_regex": "a+"})").regex, "a+");
+  EXPECT_EQ(sampling(R"({"guided_choice": ["b", "a"]})").choices, (std::vector<std::string>{"b", "a"}));
+  EXPECT_EQ(sampling(R"({"structured_outputs": {"choice": ["b"]}})").choices, std::vector<std::string>{"b"});
+  EXPECT_EQ(Parse(R"({"structured_outputs": {"regex": "a"}})").constraint_field, "structured_outputs.regex");
+}
+
 TEST(CompletionRequest, DepthIsLimited) {
   const auto nested = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
   for (std::size_t depth : {std::size_t{65}, std::size_t{400'000}}) {
@@ -222,7 +237,19 @@ TEST(CompletionRequest, NamesTheFieldThatIsWrong) {
       {R"({"stream_options": true})", "stream_options"},
       {R"({"tools": [{}]})", "tools"},
       {R"({"logprobs": 3})", "logprobs"},
-      {R"({"response_format": {"type": "json_object"}})", "response_format"},
+      {R"({"response_format": {"type": "xml"}})", "response_format.type"},
+      {R"({"response_format": "json"})", "response_format.type"},
+      {R"({"response_format": {"type": "json_schema"}})", "response_format.json_schema"},
+      {R"({"response_format": {"type": "json_schema", "json_schema": {"schema": 3}}})",
+       "response_format.json_schema.schema"},
+      {R"({"guided_json": 3})", "guided_json"},
+      {R"({"guided_regex": ""})", "guided_regex"},
+      {R"({"guided_choice": []})", "guided_choice"},
+      {R"({"guided_choice": [1]})", "guided_choice"},
+      {R"({"guided_choice": ["a"], "guided_regex": "a"})", "guided_choice"},
+      {R"({"response_format": {"type": "json_object"}, "guided_json": {}})", "guided_json"},
+      {R"({"structured_outputs": {"grammar": "a"}})", "structured_outputs.grammar"},
+      {R"({"guided_grammar": "a"})", "guided_grammar"},
       {R"({"diffusion": []})", "diffusion"},
       {R"({"diffusion": {"epsilon": 1}})", "diffusion.epsilon"},
       {R"({"diffusion": {"planner": "nobody"}})", "diffusion.planner"},

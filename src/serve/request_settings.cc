@@ -16,7 +16,7 @@ using enum SettingUse;
 constexpr std::size_t kMostIgnored = 32;
 
 constexpr std::string_view kNoPenalties = "tokens are not drawn in the order that penalties count in";
-constexpr std::string_view kNoConstraints = "answers are not constrained; put fixed parts into prompt and suffix";
+constexpr std::string_view kNoGrammar = "use response_format, guided_regex or guided_choice";
 constexpr std::string_view kNoTools = "models here call no tools";
 constexpr std::string_view kNoLikelihood = "no pass of a diffusion model gives the likelihood of a text";
 constexpr std::string_view kNoFilter = "only temperature, top_p, top_k and min_p are supported";
@@ -37,6 +37,11 @@ constexpr SettingRow kOthers[] = {
     {"stream_options", kRead},
     {"diffusion", kRead},
     {"diffusing", kRead},
+    {"response_format", kRead},
+    {"guided_json", kRead},
+    {"guided_regex", kRead},
+    {"guided_choice", kRead},
+    {"structured_outputs", kRead},
 
     {"model", kPassedOver},
     {"user", kPassedOver},
@@ -82,14 +87,13 @@ constexpr SettingRow kOthers[] = {
     {"function_call", kRefused, R"(["none", "auto"])", kNoTools},
     {"web_search_options", kRefused, "[]", kNoTools},
 
-    {"response_format", kRefused, R"([{"type": "text"}])", kNoConstraints},
-    {"grammar", kRefused, R"([""])", kNoConstraints},
-    {"guided_*", kRefused, "[]", kNoConstraints},
-    {"structured_outputs", kRefused, "[]", kNoConstraints},
-    {"structural_tag", kRefused, "[]", kNoConstraints},
-    {"json_schema", kRefused, "[]", kNoConstraints},
-    {"regex", kRefused, "[]", kNoConstraints},
-    {"ebnf", kRefused, "[]", kNoConstraints},
+    {"guided_decoding_backend", kPassedOver},
+    {"grammar", kRefused, R"([""])", kNoGrammar},
+    {"guided_*", kRefused, "[]", kNoGrammar},
+    {"structural_tag", kRefused, "[]", kNoGrammar},
+    {"json_schema", kRefused, "[]", kNoGrammar},
+    {"regex", kRefused, "[]", kNoGrammar},
+    {"ebnf", kRefused, "[]", kNoGrammar},
 
     {"logprobs", kRefused, "[false]", kNoLikelihood},
     {"top_logprobs", kRefused, "[0]", kNoLikelihood},

@@ -207,6 +207,12 @@ std::string LlamaTokenizer::Piece(Token token) const {
   return piece;
 }
 
+std::string LlamaTokenizer::TextIn(int context, Token token) const {
+  std::string text = Piece(token);
+  if (sentence_piece_ != nullptr && context == 0 && text.starts_with(' ')) text.erase(0, 1);
+  return text;
+}
+
 std::string LlamaTokenizer::Decode(std::span<const Token> tokens) const {
   std::string text;
   for (Token token : tokens) text += Piece(token);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "punt/tokenizer.h"
+#include "text/contextual_tokenizer.h"
 #include "text/sentencepiece.h"
 #include "text/special_tokens.h"
 #include "text/vocabulary_keys.h"
@@ -16,7 +17,7 @@ namespace punt {
 
 /// Encode of a byte-level vocabulary is exact: Decode gives the (normalised) text back, or Encode throws Error.
 /// libllama's vocabulary is const after loading; share freely.
-class LlamaTokenizer : public Tokenizer {
+class LlamaTokenizer : public ContextualTokenizer {
  public:
   /// Throws Error with libllama's own words when it does not accept the vocabulary.
   LlamaTokenizer(const Metadata& metadata, VocabularyKeys keys);
@@ -27,6 +28,9 @@ class LlamaTokenizer : public Tokenizer {
   std::string Piece(Token token) const override;
   std::size_t LongestPiece() const override { return longest_piece_; }
   bool IsControl(Token token) const override { return keys_.IsControl(token); }
+  int contexts() const override { return sentence_piece_ != nullptr ? 2 : 1; }
+  int ContextAfter(Token) const override { return contexts() - 1; }
+  std::string TextIn(int context, Token token) const override;
   std::vector<Token> Prefix() const override;
   std::vector<Token> Suffix() const override;
   std::vector<Token> EncodeChat(std::span<const ChatMessage> messages) const override {

@@ -169,20 +169,28 @@ std::string WordPieceTokenizer::Piece(Token token) const {
   return roles_[index] == Role::kInside ? "##" + texts_[index] : texts_[index];
 }
 
+int WordPieceTokenizer::ContextAfter(Token token) const {
+  const auto index = static_cast<std::size_t>(token);
+  return texts_[index] == "'" && roles_[index] == Role::kWord ? 2 : 1;
+}
+
+std::string WordPieceTokenizer::TextIn(int context, Token token) const {
+  keys_.RequireToken(token);
+  const auto index = static_cast<std::size_t>(token);
+  const std::string& piece = texts_[index];
+  const bool is_inside = roles_[index] == Role::kInside;
+  const bool hugs_left = piece == "." || piece == "," || piece == "!" || piece == "?" || piece == "'";
+  // An inside with nothing before it would read as a word of its own.
+  if (context == 0) return is_inside ? "##" + piece : piece;
+  return is_inside || hugs_left || context == 2 ? piece : " " + piece;
+}
+
 std::string WordPieceTokenizer::Decode(std::span<const Token> tokens) const {
   std::string text;
-  bool joins_next = true;
+  int context = 0;
   for (Token token : tokens) {
-    keys_.RequireToken(token);
-    const auto index = static_cast<std::size_t>(token);
-    const std::string& piece = texts_[index];
-    const bool is_inside = roles_[index] == Role::kInside;
-    const bool hugs_left = piece == "." || piece == "," || piece == "!" || piece == "?" || piece == "'";
-    // An inside with nothing before it would read as a word of its own.
-    if (is_inside && text.empty()) text += "##";
-    if (!is_inside && !hugs_left && !joins_next) text += ' ';
-    text += piece;
-    joins_next = piece == "'" && roles_[index] == Role::kWord;
+    text += TextIn(context, token);
+    context = ContextAfter(token);
   }
   return text;
 }

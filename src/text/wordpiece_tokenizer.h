@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "punt/tokenizer.h"
+#include "text/contextual_tokenizer.h"
 #include "text/special_tokens.h"
 #include "text/vocabulary_keys.h"
 
@@ -22,7 +23,7 @@ struct WordPieceOptions {
 /// gives, [UNK] aside. Text after a hole continues a word if it begins with a letter: "[hole]ing" is ##ing if
 /// the vocabulary has it; so punctuation in a hole needs a space after it. A piece inside a word is shown as
 /// ##piece. Const; share freely.
-class WordPieceTokenizer : public Tokenizer {
+class WordPieceTokenizer : public ContextualTokenizer {
  public:
   /// Throws Error when [CLS], [SEP] or [UNK] is missing.
   WordPieceTokenizer(VocabularyKeys keys, WordPieceOptions options);
@@ -31,6 +32,9 @@ class WordPieceTokenizer : public Tokenizer {
   std::vector<Token> Encode(std::string_view text, const EncodeOptions& options) const override;
   std::string Decode(std::span<const Token> tokens) const override;
   std::string Piece(Token token) const override;
+  int contexts() const override { return 3; }  // the last: after an apostrophe
+  int ContextAfter(Token token) const override;
+  std::string TextIn(int context, Token token) const override;
   bool IsControl(Token token) const override { return keys_.IsControl(token); }
   std::vector<Token> Prefix() const override { return {cls_}; }
   std::vector<Token> Suffix() const override { return {separator_}; }

@@ -6,6 +6,7 @@
 #include "base/processors.h"
 #include "generate/batch_hub.h"
 #include "generate/canvas_replay.h"
+#include "writer/answer_constraint.h"
 #include "writer/ask_canvas.h"
 #include "writer/growing_text.h"
 #include "writer/stop_strings.h"
@@ -64,6 +65,7 @@ class Task {
         on_stop_(watch.stop, [this] { is_cancelled_ = true; }) {
     recipe_.sample = ask.sample;
     EndAtStops(recipe_, model, canvas_.place, sampling.stop);
+    ConstrainAnswer(recipe_, sampling, model, {canvas_.tokens, canvas_.place});
     company_.observer = &teller_;
     company_.cancel = &is_cancelled_;
   }

@@ -1,0 +1,371 @@
+// A recursive walk over the schema, with a pattern for every part of it.
+//
+// What is decided here. The schema describes a set of values; the pattern a set of texts, all of them values of that
+// set. Wherever the schema leaves something open, the texts are those that a program would write: properties in the
+// schema's order, none besides those that are named, no white space but one optional space after a colon or a comma,
+// characters written plainly and escapes only where they must be. A schema without a type gets the types that its other
+// keywords speak of.
+//
+// allOf, anyOf and references with keywords beside them are conjunctions: their keywords are put together, which is
+// refused where two of them speak of the same thing. oneOf needs branches that exclude each other by their type, or by
+// a required property whose values differ: else a text may be valid under two of them.
+//
+// A reference through itself is followed `depth` times; then there is no text, and what may be left out is left out.
+//
+// Keywords that could make a text invalid and are not supported are refused by name. Others that are not known are
+// annotations, as in JSON Schema itself.
+//
+// Tested by json_schema_test.cc; fuzz/json_schema_fuzz.cc; generated schemas are validated by the package jsonschema in
+// tests/json_schema_test.py.
+#include "constrain/json_schema.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/check.h"
+#include "base/json_text.h"
+#include "base/parse_json.h"
+#include "constrain/byte_automaton.h"
+#include "constrain/json_numbers.h"
+#include "constrain/regex.h"
+#include "constrain/schema_terms.h"
+
+namespace punt {
+namespace {
+
+using Json = SchemaTerms::Json;
+
+constexpr std::size_t kMostBytes = 200'000;
+constexpr int kMostParts = 20'000;
+constexpr int kMostLength = 10'000;
+constexpr int kMostCompiled = 32;  // each takes its time before the whole is compiled
+constexpr AutomatonLimits kSmall = {.parts = 50'000, .states = 5'000, .work = 2'000'000};
+
+class SchemaReader {
+ public:
+  SchemaReader(Json root, std::string_view what, const SchemaOptions& options)
+      : terms_(std::move(root), what, options.depth), options_(options) {}
+
+  PatternRef Read() {
+    PatternRef pattern = Value(terms_.root(), "#");
+    if (pattern->is_nothing()) {
+      BadInput("{}: no value fits: it contradicts itself, or goes through itself more than {} times", terms_.what(),
+               options_.depth);
+    }
+    return pattern;
+  }
+
+ private:
+  [[noreturn]] void Refuse(const std::string& place, std::string_view why) const { terms_.Refuse(place, why); }
+  static std::string Below(const std::string& place, std::string_view name) { return SchemaTerms::Below(place, name); }
+
+  void Count(const std::string& place) {
+    if (++parts_ > kMostParts) Refuse(place, fmt::format("there are more than {} parts up to here", kMostParts));
+  }
+
+  PatternRef Value(const Json& schema, const std::string& place) {
+    Count(place);
+    if (schema.is_boolean()) return schema.get<bool>() ? Anything(options_.depth) : Nothing();
+    if (!schema.is_object()) Refuse(place, "a schema is an object, true or false");
+    terms_.RequireSupported(schema, place);
+    if (schema.contains("$ref")) return Reference(schema, place);
+    if (schema.contains("allOf")) return AllOf(schema, place);
+    for (const char* name : {"anyOf", "oneOf"}) {
+      if (schema.contains(name)) return Branches(schema, name, place);
+    }
+    if (schema.contains("const") || schema.contains("enum")) return Literals(schema, place);
+    std::vector<PatternRef> ways;
+    const std::vector<std::string> types = terms_.TypesOf(schema, place);
+    if (types.empty()) return Anything(options_.depth);
+    for (const std::string& type : types) {
+      const bool is_covered = type == "integer" && std::find(types.begin(), types.end(), "number") != types.end();
+      if (!is_covered) ways.push_back(OfType(type, schema, place));
+    }
+    return Alternatives(std::move(ways));
+  }
+
+  PatternRef OfType(const std::string& type, const Json& schema, const std::string& place) {
+    if (type == "object") return Object(schema, place);
+    if (type == "array") return Array(schema, place);
+    if (type == "string") return String(schema, place);
+    if (type == "integer") return WholeNumbers(Bounds(schema, place));
+    if (type == "number") return NumbersOrRefuse(schema, place);
+    if (type == "boolean") return Alternatives({Bytes("true"), Bytes("false")});
+    return Bytes("null");
+  }
+
+  // Conjunctions.
+
+  static Json Without(const Json& schema, const char* name) {
+    Json rest = schema;
+    rest.erase(name);
+    return rest;
+  }
+
+  PatternRef Reference(const Json& schema, const std::string& place) {
+    const Json& target = terms_.Target(schema, place);
+    int& uses = uses_[&target];
+    if (uses > options_.depth) return Nothing();
+    ++uses;
+    const Json rest = Without(schema, "$ref");
+    const std::string there = schema["$ref"].get<std::string>();
+    PatternRef pattern =
+        SchemaTerms::SaysNothing(rest) ? Value(target, there) : Value(terms_.Together(rest, target, there), there);
+    --uses_[&target];
+    return pattern;
+  }
+
+  PatternRef AllOf(const Json& schema, const std::string& place) {
+    Json all = Without(schema, "allOf");
+    const std::string list = Below(place, "allOf");
+    terms_.RequireList(schema["allOf"], list);
+    for (std::size_t i = 0; i < schema["allOf"].size(); ++i) {
+      const Json& part = schema["allOf"][i];
+      const std::string own = Below(list, std::to_string(i));
+      all = terms_.Together(std::move(all), terms_.Followed(part, own), own);
+    }
+    return Value(all, place);
+  }
+
+  PatternRef Branches(const Json& schema, const char* name, const std::string& place) {
+    const Json rest = Without(schema, name);
+    const std::string list = Below(place, name);
+    const Json& branches = schema[name];
+    terms_.RequireList(branches, list);
+    if (name == std::string_view("oneOf")) terms_.RequireExclusive(branches, list);
+    std::vector<PatternRef> ways;
+    for (std::size_t i = 0; i < branches.size(); ++i) {
+      const std::string own = Below(list, std::to_string(i));
+      ways.push_back(SchemaTerms::SaysNothing(rest) ? Value(branches[i], own)
+                                                    : Value(terms_.Together(rest, branches[i], own), own));
+    }
+    return Alternatives(std::move(ways));
+  }
+
+  PatternRef Literals(const Json& schema, const std::string& place) {
+    for (const auto& [name, value] : schema.items()) {
+      if (!SchemaTerms::IsKeyword(name) || name == "type" || name == "const" || name == "enum") continue;
+      Refuse(place, fmt::format("'{}' beside a list of values is not supported", name));
+    }
+    if (schema.contains("const") && schema.contains("enum")) Refuse(place, "'const' and 'enum' exclude each other");
+    const bool is_one = schema.contains("const");
+    if (!is_one) terms_.RequireList(schema["enum"], Below(place, "enum"));
+    const std::vector<std::string> types = terms_.TypesOf(schema, place);
+    std::vector<PatternRef> ways;
+    for (const Json& value : is_one ? Json::array({schema["const"]}) : schema["enum"]) {
+      Count(place);
+      const bool fits = types.empty() || std::any_of(types.begin(), types.end(), [&](const std::string& type) {
+                          return SchemaTerms::IsOfType(value, type);
+                        });
+      if (fits) ways.push_back(Bytes(Dump(value)));
+    }
+    return Alternatives(std::move(ways));
+  }
+
+  // Types.
+
+  std::optional<int> Length(const Json& schema, const char* name, const std::string& place) const {
+    const auto found = schema.find(name);
+    if (found == schema.end()) return std::nullopt;
+    if (!found->is_number() || !SchemaTerms::IsWhole(*found) || found->get<double>() < 0) {
+      Refuse(Below(place, name), "a whole number from 0 is needed");
+    }
+    if (found->get<double>() > kMostLength) {
+      if (std::string_view(name).starts_with("max")) return kMostLength;  // fewer are valid too
+      Refuse(Below(place, name), fmt::format("{} is the limit", kMostLength));
+    }
+    return static_cast<int>(found->get<double>());
+  }
+
+  /// From `least` to `most`, as lists take them. Nothing when it goes backwards.
+  static PatternRef Times(PatternRef item, PatternRef separator, int least, std::optional<int> most) {
+    if (most && *most < least) return Nothing();
+    return List(std::move(item), std::move(separator), least, most.value_or(Pattern::kUnbounded));
+  }
+
+  static PatternRef AnyCharacter() { return Written(CharacterSet().Negated(), Writing::kJsonString); }
+  static PatternRef AnyString() { return Sequence({Bytes("\""), Repeat(AnyCharacter(), 0), Bytes("\"")}); }
+  static PatternRef Comma() { return Sequence({Bytes(","), Optional(Bytes(" "))}); }
+  static PatternRef Colon() { return Sequence({Bytes(":"), Optional(Bytes(" "))}); }
+  static PatternRef Braces(PatternRef inside) { return Sequence({Bytes("{"), std::move(inside), Bytes("}")}); }
+  static PatternRef Brackets(PatternRef inside) { return Sequence({Bytes("["), std::move(inside), Bytes("]")}); }
+
+  /// Any value with at most `depth` levels of arrays and objects.
+  PatternRef Anything(int depth) {
+    while (std::ssize(anything_) <= depth) anything_.push_back(AnythingOf(static_cast<int>(anything_.size())));
+    return anything_[static_cast<std::size_t>(depth)];
+  }
+
+  PatternRef AnythingOf(int depth) {
+    std::vector<PatternRef> ways = {AnyString(), Numbers({}), Bytes("true"), Bytes("false"), Bytes("null")};
+    if (depth > 0) {
+      ways.push_back(Brackets(List(Anything(depth - 1), Comma(), 0)));
+      ways.push_back(AnyObject(Anything(depth - 1), 0, std::nullopt));
+    }
+    return Alternatives(std::move(ways));
+  }
+
+  static PatternRef AnyObject(PatternRef value, int least, std::optional<int> most) {
+    return Braces(Times(Sequence({AnyString(), Colon(), std::move(value)}), Comma(), least, most));
+  }
+
+  PatternRef String(const Json& schema, const std::string& place) {
+    const int least = Length(schema, "minLength", place).value_or(0);
+    const std::optional<int> most = Length(schema, "maxLength", place);
+    PatternRef content = Times(AnyCharacter(), Bytes(""), least, most);
+    if (const auto pattern = schema.find("pattern"); pattern != schema.end()) {
+      const std::string there = Below(place, "pattern");
+      if (!pattern->is_string()) Refuse(there, "a pattern is a text");
+      const std::string name = fmt::format("{} at {}: the pattern", terms_.what(), there);
+      PatternRef own = ParseRegex(pattern->get<std::string>(), name, Writing::kJsonString, Extent::kPart);
+      if (content->is_nothing()) return content;
+      if (least == 0 && !most) {
+        content = std::move(own);
+      } else {
+        if (++compiled_ > kMostCompiled)
+          Refuse(there, fmt::format("{} patterns with lengths are the limit", kMostCompiled));
+        content = Accepted(std::make_shared<const ByteAutomaton>(Intersection(
+            Compile(own, name, kSmall), Compile(content, name, kSmall), name + " with its lengths", kSmall)));
+      }
+    }
+    return Sequence({Bytes("\""), std::move(content), Bytes("\"")});
+  }
+
+  NumberBounds Bounds(const Json& schema, const std::string& place) const {
+    const auto read = [&](const char* name) -> std::optional<double> {
+      const auto found = schema.find(name);
+      if (found == schema.end() || found->is_boolean()) return std::nullopt;
+      if (!found->is_number()) Refuse(Below(place, name), "a number is needed");
+      return found->get<double>();
+    };
+    const auto is_set = [&](const char* name) {  // draft 4
+      const auto found = schema.find(name);
+      return found != schema.end() && found->is_boolean() && found->get<bool>();
+    };
+    NumberBounds bounds{.min = read("minimum"),
+                        .max = read("maximum"),
+                        .is_above_min = is_set("exclusiveMinimum"),
+                        .is_below_max = is_set("exclusiveMaximum")};
+    if (const auto above = read("exclusiveMinimum"); above && (!bounds.min || *above >= *bounds.min)) {
+      bounds.min = above;
+      bounds.is_above_min = true;
+    }
+    if (const auto below = read("exclusiveMaximum"); below && (!bounds.max || *below <= *bounds.max)) {
+      bounds.max = below;
+      bounds.is_below_max = true;
+    }
+    return bounds;
+  }
+
+  PatternRef NumbersOrRefuse(const Json& schema, const std::string& place) const {
+    const NumberBounds bounds = Bounds(schema, place);
+    PatternRef numbers = Numbers(bounds);
+    const bool has_room = bounds.min && bounds.max && *bounds.min <= *bounds.max;
+    if (numbers->is_nothing() && has_room) Refuse(place, "bounds with no whole number between them are not supported");
+    return numbers;
+  }
+
+  PatternRef Array(const Json& schema, const std::string& place) {
+    const int least = Length(schema, "minItems", place).value_or(0);
+    std::optional<int> most = Length(schema, "maxItems", place);
+    if (const auto unique = schema.find("uniqueItems"); unique != schema.end() && *unique != false) {
+      if (most.value_or(2) > 1) Refuse(Below(place, "uniqueItems"), "items that differ are not supported");
+    }
+    if (most && *most < least) return Nothing();
+    const char* tuple = schema.contains("prefixItems") ? "prefixItems" : "items";
+    const bool is_tuple = schema.contains(tuple) && schema[tuple].is_array();
+    const char* others = !is_tuple ? "items" : tuple == std::string_view("items") ? "additionalItems" : "items";
+    const PatternRef item =
+        schema.contains(others) ? Value(schema[others], Below(place, others)) : Anything(options_.depth);
+    if (!is_tuple) {
+      if (item->is_nothing() && least > 0) return Nothing();
+      return Brackets(Times(item, Comma(), least, most));
+    }
+    // Each first item may be left out with all that follow, so it is built from the end.
+    const Json& first = schema[tuple];
+    const auto count = static_cast<int>(first.size());
+    PatternRef rest = Times(Sequence({Comma(), item}), Bytes(""), std::max(least - count, 0),
+                            most ? std::optional(std::max(*most - count, 0)) : std::nullopt);
+    for (int i = count; i-- > 0;) {
+      const std::string own = Below(Below(place, tuple), std::to_string(i));
+      if (most && i >= *most) {
+        rest = Bytes("");
+        continue;
+      }
+      PatternRef value = Value(first[static_cast<std::size_t>(i)], own);
+      rest = Sequence({i > 0 ? Comma() : Bytes(""), std::move(value), std::move(rest)});
+      if (i >= least) rest = rest->is_nothing() ? Bytes("") : Optional(std::move(rest));
+    }
+    return Brackets(std::move(rest));
+  }
+
+  PatternRef Object(const Json& schema, const std::string& place) {
+    const auto properties = schema.find("properties");
+    if (properties != schema.end() && !properties->is_object())
+      Refuse(Below(place, "properties"), "an object is needed");
+    std::vector<std::string> names;
+    if (properties != schema.end()) {
+      for (const auto& [name, value] : properties->items()) names.push_back(name);
+    }
+    std::set<std::string> required;
+    if (const auto list = schema.find("required"); list != schema.end() && !list->is_boolean()) {
+      if (!list->is_array()) Refuse(Below(place, "required"), "a list of names is needed");
+      for (const Json& name : *list) {
+        if (!name.is_string()) Refuse(Below(place, "required"), "a list of names is needed");
+        if (required.insert(name.get<std::string>()).second && properties != schema.end() &&
+            properties->contains(name.get<std::string>()))
+          continue;
+        if (std::find(names.begin(), names.end(), name.get<std::string>()) == names.end()) names.push_back(name);
+      }
+    }
+    const Json others = schema.contains("additionalProperties") ? schema["additionalProperties"] : Json(true);
+    const std::string others_place = Below(place, "additionalProperties");
+    const int least = Length(schema, "minProperties", place).value_or(0);
+    const std::optional<int> most = Length(schema, "maxProperties", place);
+    if (names.empty()) {
+      if (least > 1) Refuse(Below(place, "minProperties"), "more than one property that is not named is not supported");
+      const PatternRef value = Value(others, others_place);
+      return value->is_nothing() && least == 0 ? Bytes("{}") : AnyObject(value, least, most);
+    }
+    if (least > std::ssize(required)) Refuse(Below(place, "minProperties"), "it is more than are required");
+    if (most.value_or(kMostLength) < std::ssize(names))
+      Refuse(Below(place, "maxProperties"), "it is less than are named");
+    std::vector<PatternRef> fields;
+    std::vector<bool> is_required;
+    for (const std::string& name : names) {
+      const bool is_named = properties != schema.end() && properties->contains(name);
+      PatternRef value =
+          is_named ? Value((*properties)[name], Below(Below(place, "properties"), name)) : Value(others, others_place);
+      fields.push_back(Sequence({Bytes(Dump(Json(name))), Colon(), std::move(value)}));
+      is_required.push_back(required.contains(name));
+    }
+    PatternRef all = Fields(std::move(fields), std::move(is_required), Comma());
+    return Braces(std::move(all));
+  }
+
+  const SchemaTerms terms_;
+  const SchemaOptions options_;
+  int parts_ = 0;
+  int compiled_ = 0;
+  std::map<const Json*, int> uses_;   // of references that are being followed
+  std::vector<PatternRef> anything_;  // by depth
+};
+
+}  // namespace
+
+PatternRef ParseJsonSchema(std::string_view schema, std::string_view what, const SchemaOptions& options) {
+  if (schema.size() > kMostBytes) BadInput("{} has {} bytes; {} are the limit", what, schema.size(), kMostBytes);
+  Json root;
+  try {
+    root = ParseJson(schema);
+  } catch (const Error& error) {
+    BadInput("{}: {}", what, error.what());
+  }
+  return SchemaReader(std::move(root), what, options).Read();
+}
+
+}  // namespace punt

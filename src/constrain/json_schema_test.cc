@@ -1,0 +1,159 @@
+#include "constrain/json_schema.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/error_testing.h"
+#include "constrain/byte_automaton.h"
+
+namespace punt {
+namespace {
+
+ByteAutomaton Of(std::string_view schema, int depth = 4) {
+  return Compile(ParseJsonSchema(schema, "the schema", {.depth = depth}), "the schema");
+}
+
+std::string Refusal(std::string_view schema) {
+  return ErrorOf([&] { Of(schema); });
+}
+
+struct Case {
+  const char* schema;
+  std::vector<const char*> in;
+  std::vector<const char*> out;
+};
+
+TEST(JsonSchema, TextsInAndOut) {
+  const Case cases[] = {
+      {R"({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "boolean"}}, "required": ["a"]})",
+       {R"({"a":1})", R"({"a": 1, "b": true})", R"({"a":-20,"b":false})"},
+       {"{}", R"({"b":true})", R"({"b":true,"a":1})", R"({"a":1.5})", R"({"a":1,})", R"({ "a":1})", R"({"a":01})"}},
+      {R"({"properties": {"x": {"const": 1}, "y": {"const": 2}, "z": {"const": 3}}})",
+       {"{}", R"({"x":1})", R"({"y":2})", R"({"z":3})", R"({"x":1,"z":3})", R"({"x":1,"y":2,"z":3})"},
+       {R"({"z":3,"x":1})", R"({,"y":2})", R"({"x":1"z":3})"}},
+      {R"({"type": "array", "items": {"enum": ["a", "b\n"]}, "minItems": 1, "maxItems": 3})",
+       {R"(["a"])", R"(["b\n", "a"])", R"(["a","a","a"])"},
+       {"[]", R"(["c"])", R"(["a","a","a","a"])", R"(["a",])"}},
+      {R"({"type": "array", "items": {"type": "null"}})", {"[]", "[null]", "[null,null, null,null]"}, {"[,]", "null"}},
+      {R"({"type": "string", "minLength": 2, "maxLength": 3})",
+       {R"("ab")", R"("é€")", R"("a\"b")", R"("\n\u0001")", "\"\xf0\x9f\x98\x80x\""},
+       {R"("a")", R"("abcd")", R"("\u0041b")", R"("a\/")", "\"a\n\""}},
+      {R"({"type": "string", "pattern": "^[a-z]+\\d$"})", {R"("ab1")"}, {R"("1")", R"("ab1x")", R"("AB1")"}},
+      {R"({"type": "string", "pattern": "b", "maxLength": 3})", {R"("b")", R"("abc")"}, {R"("abcd")", R"("ac")"}},
+      {R"({"type": ["integer", "null"]})", {"1", "null"}, {"1.5", "true"}},
+      {R"({"type": "number", "minimum": 0, "exclusiveMaximum": 2})",
+       {"0", "1", "0.5", "1.999"},
+       {"2", "2.0", "-0.5", "3"}},
+      {R"({"anyOf": [{"type": "string", "maxLength": 1}, {"type": "boolean"}]})", {R"("")", "true"}, {R"("ab")", "1"}},
+      {R"({"oneOf": [{"type": "string", "maxLength": 1}, {"type": "boolean"}]})", {R"("")", "true"}, {"null"}},
+      {R"({"oneOf": [{"type": "object", "properties": {"k": {"const": "a"}, "x": {"type": "null"}}, "required": ["k", "x"]},
+                     {"type": "object", "properties": {"k": {"const": "b"}}, "required": ["k"]}]})",
+       {R"({"k":"a","x":null})", R"({"k":"b"})"},
+       {R"({"k":"a"})", R"({"k":"c"})"}},
+      {R"({"$defs": {"p": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}},
+           "type": "array", "items": {"$ref": "#/$defs/p", "description": "one"}})",
+       {"[]", R"([{"n":1}, {"n":2}])"},
+       {"[{}]"}},
+      {R"({"allOf": [{"type": "object", "properties": {"a": {"const": 1}}}, {"required": ["a"]}]})",
+       {R"({"a":1})"},
+       {"{}"}},
+      {R"({"type": "array", "prefixItems": [{"const": 1}, {"const": 2}], "items": {"const": 3}, "minItems": 1})",
+       {"[1]", "[1,2]", "[1,2,3,3]"},
+       {"[]", "[2]", "[1,3]"}},
+      {R"({"type": "array", "items": [{"const": 1}, {"const": 2}], "additionalItems": false})",
+       {"[]", "[1,2]"},
+       {"[1,2,3]"}},
+      {R"({"type": "object", "additionalProperties": {"type": "integer"}})",
+       {"{}", R"({"any \" key":1, "b":2})"},
+       {R"({"a":""})"}},
+      {R"({"required": ["a"]})", {R"({"a":[{"x":[1]}]})", R"({"a":null})"}, {"{}"}},
+      {R"({"enum": [1, "a", null, [1, {"b": 2}]], "type": ["integer", "array"]})",
+       {"1", R"([1,{"b":2}])"},
+       {R"("a")", "null"}},
+      {"true", {"null", "[[[]]]", R"({"a":{"b":[1,"x"]}})", "-1.5e3"}, {"nul", "[1,]", "{a:1}"}},
+      {"{}", {"1", R"({"a":1})"}, {"", " 1"}},
+  };
+  for (const Case& one : cases) {
+    std::optional<ByteAutomaton> automaton;
+    ASSERT_NO_THROW(automaton = Of(one.schema)) << one.schema;
+    for (const char* text : one.in) EXPECT_TRUE(automaton->Matches(text)) << one.schema << " and " << text;
+    for (const char* text : one.out) EXPECT_FALSE(automaton->Matches(text)) << one.schema << " but " << text;
+  }
+}
+
+TEST(JsonSchema, RecursionHasADepth) {
+  const char* tree = R"({"$defs": {"node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}}},
+                         "$ref": "#/$defs/node"})";
+  const auto nested = [](int levels) {
+    std::string text = "{}";
+    for (int i = 0; i < levels; ++i) text = "{\"next\":" + text + "}";
+    return text;
+  };
+  for (int depth : {0, 1, 3}) {
+    const ByteAutomaton automaton = Of(tree, depth);
+    for (int levels = 0; levels < 6; ++levels) EXPECT_EQ(automaton.Matches(nested(levels)), levels <= depth) << levels;
+  }
+  EXPECT_EQ(Refusal(R"({"properties": {"a": {"$ref": "#"}}, "required": ["a"]})"),
+            "the schema: no value fits: it contradicts itself, or goes through itself more than 4 times");
+  EXPECT_EQ(Refusal(R"({"$ref": "#"})").substr(0, 27), "the schema: no value fits: ");
+}
+
+TEST(JsonSchema, WhatContradictsItselfIsRefused) {
+  for (const char* schema :
+       {R"({"type": "integer", "minimum": 3, "maximum": 2})", R"({"type": "string", "minLength": 3, "maxLength": 2})",
+        R"({"type": "array", "minItems": 3, "maxItems": 2})", R"({"enum": [1], "type": "string"})", "false",
+        R"({"required": ["a"], "additionalProperties": false})", R"({"type": "array", "items": false, "minItems": 1})",
+        R"({"anyOf": [false, {"enum": ["x"], "type": "null"}]})"}) {
+    EXPECT_EQ(Refusal(schema).substr(0, 27), "the schema: no value fits: ") << schema;
+  }
+  EXPECT_NE(Refusal(R"({"type": "string", "pattern": "^a$", "minLength": 2})").find("matches no text"),
+            std::string::npos);
+}
+
+TEST(JsonSchema, RefusalsNameThePlaceAndTheKeyword) {
+  EXPECT_EQ(Refusal(R"({"properties": {"a/b": {"not": {}}}})"),
+            "the schema at #/properties/a~1b: 'not' is not supported");
+  EXPECT_EQ(Refusal(R"({"type": "array", "uniqueItems": true})"),
+            "the schema at #/uniqueItems: items that differ are not supported");
+  EXPECT_EQ(Refusal(R"({"type": "text"})"), "the schema at #/type: \"text\" is not a type");
+  EXPECT_EQ(Refusal(R"({"$ref": "other.json"})"),
+            "the schema at #/$ref: \"other.json\" does not lead into this schema: only #/... does");
+  EXPECT_EQ(Refusal(R"({"$ref": "#/a"})"), "the schema at #/$ref: \"#/a\" leads nowhere");
+  EXPECT_NE(Refusal(R"({"oneOf": [{"type": "integer"}, {"type": "number"}]})").find("branches 0 and 1 may both fit"),
+            std::string::npos);
+  EXPECT_NE(
+      Refusal(R"~({"type": "string", "pattern": "(?=a)"})~").find("#/pattern: the pattern \"(?=a)\": character 3"),
+      std::string::npos);
+  EXPECT_NE(Refusal(R"({"type": "number", "multipleOf": 2})").find("'multipleOf' is not supported"), std::string::npos);
+  EXPECT_NE(Refusal(R"({"minLength": -1})").find("#/minLength: a whole number from 0"), std::string::npos);
+  EXPECT_NE(Refusal(R"({"enum": []})").find("#/enum: a list that is not empty"), std::string::npos);
+  EXPECT_NE(Refusal(R"({"anyOf": [{"minimum": 1}], "minimum": 2})").find("have different 'minimum'"),
+            std::string::npos);
+  EXPECT_NE(Refusal(R"({"properties": 3})").find("#/properties: an object is needed"), std::string::npos);
+  EXPECT_NE(Refusal("[").find("the schema: "), std::string::npos);
+  EXPECT_NE(Refusal("3").find("a schema is an object, true or false"), std::string::npos);
+  EXPECT_EQ(Refusal(R"({"x-own": {"not": 1}, "title": "t", "format": "uuid", "type": "null"})"), "accepted");
+}
+
+TEST(JsonSchema, HostileSchemasEndSoon) {
+  std::string deep = R"({"$defs":{"a":{"anyOf":[)";
+  for (int i = 0; i < 30; ++i) deep += R"({"type":"array","items":{"$ref":"#/$defs/a"}},)";
+  deep += R"({"type":"null"}]}},"$ref":"#/$defs/a"})";
+  EXPECT_NE(Refusal(deep).find("there are more than 20000 parts"), std::string::npos);
+  std::string many = R"({"properties":{)";
+  for (int i = 0; i < 300; ++i) {
+    many += (i > 0 ? "," : "") + std::string("\"") + std::to_string(i) +
+            R"(":{"type":"string","pattern":"^a+$","minLength":1})";
+  }
+  EXPECT_NE(Refusal(many + "}}").find("32 patterns with lengths are the limit"), std::string::npos);
+  EXPECT_NE(Refusal(R"({"type":"string","pattern":"^(a|b)*a(a|b){40}$"})").find("too large"), std::string::npos);
+  EXPECT_NE(Refusal(R"({"type":"array","items":{"type":"string","minLength":9000},"minItems":9000})").find("too large"),
+            std::string::npos);
+  EXPECT_NE(Refusal(std::string(300'000, ' ')).find("has 300000 bytes"), std::string::npos);
+  EXPECT_NE(Refusal(std::string(1000, '[')).find("the schema: "), std::string::npos);
+}
+
+}  // namespace
+}  // namespace punt

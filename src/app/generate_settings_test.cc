@@ -62,7 +62,7 @@ TEST(GenerateSettings, AreReadBackAsTheyWereWritten) {
 TEST(GenerateSettings, HoldEveryOptionThatDecidesAResult) {
   const std::set<std::string> others = {"--help",   "--samples", "--batch",   "--threads",   "--trace",
                                         "--view",   "--color",   "--delay",   "--separator", "--json",
-                                        "--format", "--from",    "--lengths", "--sampling"};
+                                        "--format", "--from",    "--lengths", "--sampling",  "--show-thinking"};
   const auto settings = SettingsJson({}, 0);
   Command command({});
   for (const CLI::Option* option : command.app.get_options()) {

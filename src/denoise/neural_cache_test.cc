@@ -167,7 +167,8 @@ TEST_P(Caches, TwoBatchesOfOtherLengthsComeAndGo) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Golden, Caches,
-                         ::testing::Values("llada", "dream", "llada2_moe", "esm2", "bert", "distilbert"),
+                         ::testing::Values("llada", "dream", "llada2_moe", "esm2", "bert", "distilbert", "sdar", "esmc",
+                                           "albert", "modern_bert"),
                          [](const auto& each) { return std::string(each.param); });
 
 }  // namespace

@@ -149,7 +149,7 @@ TEST(NeuralSession, OtherModelsHaveNoMaskRatio) {
 // A shadow's row depends on its own token only by way of what other positions have seen of it: in a network of one
 // layer not at all, in others somewhat. What holds exactly: nobody sees a shadow.
 TEST(NeuralSession, ShadowsLeaveTheOtherRowsAlone) {
-  for (const char* folder : {"llada", "llada2_moe", "esm2", "bert", "distilbert"}) {
+  for (const char* folder : {"llada", "llada2_moe", "esm2", "bert", "distilbert", "modern_bert"}) {
     const GoldenDenoiser golden(folder);
     ASSERT_TRUE(golden->info().has_shadow_rows);
     const auto vocab = static_cast<std::size_t>(golden->info().vocab_size);

@@ -1,6 +1,7 @@
 // What the tests of neural denoisers share: golden models as denoisers, and plain ways to their rows.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <numeric>
@@ -89,7 +90,8 @@ inline double RowBound(const std::string& folder, std::size_t length = 90) {
                             .mask_token = network.mask_token()};
     std::vector<float> all;
     for (double shown : {0.3, 0.5, 0.7}) {
-      const std::vector<float> logits = RawLogits(network, RandomCanvas(info, length, shown));
+      const std::size_t fitting = std::min(length, static_cast<std::size_t>(network.hyper().context_length));
+      const std::vector<float> logits = RawLogits(network, RandomCanvas(info, fitting, shown));
       all.insert(all.end(), logits.begin(), logits.end());
     }
     return all;

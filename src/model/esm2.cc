@@ -7,20 +7,15 @@
 // keeps the base pass's factor in test passes.
 //
 // Tested by parity_test.cc.
+#include "model/amino_acids.h"
 #include "model/architecture.h"
 #include "model/masked_lm_head.h"
 
 namespace punt {
 namespace {
 
-/// Proteins are written in amino acids; the rest of the alphabet marks sequences, gaps and unknown residues.
-constexpr Token kFirstAminoAcid = 4;
-constexpr Token kLastAminoAcid = 23;
-
 void Read(const Metadata& metadata, Hyperparameters& hyper) {
-  for (Token token = 0; token < hyper.vocab_size; ++token) {
-    if (token < kFirstAminoAcid || token > kLastAminoAcid) hyper.never_generated.push_back(token);
-  }
+  GenerateAminoAcidsOnly(hyper);
   hyper.rope = RopeStyle::kHalves;
   hyper.token_dropout = metadata.BooleanOr(hyper.architecture + ".token_dropout", true);
 }

@@ -4,6 +4,7 @@
 //
 // Tested by parity_test.cc.
 #include "base/check.h"
+#include "model/amino_acids.h"
 #include "model/architecture.h"
 #include "model/masked_lm_head.h"
 #include "model/pre_norm.h"
@@ -11,14 +12,8 @@
 namespace punt {
 namespace {
 
-/// Proteins are written in amino acids; what follows in the vocabulary is ambiguous residues, gaps and unused room.
-constexpr Token kFirstAminoAcid = 4;
-constexpr Token kLastAminoAcid = 23;
-
 void Read(const Metadata& metadata, Hyperparameters& hyper) {
-  for (Token token = 0; token < hyper.vocab_size; ++token) {
-    if (token < kFirstAminoAcid || token > kLastAminoAcid) hyper.never_generated.push_back(token);
-  }
+  GenerateAminoAcidsOnly(hyper);
   hyper.rope = RopeStyle::kHalves;
   hyper.residual_scale = metadata.Real("esmc.residual_scale");
   if (!(hyper.residual_scale > 0)) {

@@ -9,7 +9,6 @@ void DescribeAlbert(const HfConfig& config, HfModel& model) {
   config.Demand("num_hidden_groups", 1.0);
   config.Demand("inner_group_num", 1.0);
   const PostNormSizes sizes = ReadPostNormSizes(config);
-  const std::int64_t types = config.SizeOr("type_vocab_size", 2);
   const std::int64_t width = config.SizeOr("embedding_size", 128);
   SetPostNormKeys(config, sizes, config.RealOr("layer_norm_eps", 1e-12), model);
   const char* activation = "hidden_act";
@@ -18,14 +17,9 @@ void DescribeAlbert(const HfConfig& config, HfModel& model) {
   } else {
     gguf_set_val_str(model.keys.get(), "albert.hidden_activation", "gelu_new");
   }
-  model.SetSize("token_type_count", types);
   model.SetSize("token_embedding_length", width);
-
-  const std::string embeddings = "albert.embeddings.";
-  model.Matrix("token_embd", embeddings + "word_embeddings", sizes.vocab, width);
-  model.Matrix("token_types", embeddings + "token_type_embeddings", types, width);
-  model.Matrix("position_embd", embeddings + "position_embeddings", sizes.positions, width);
-  model.LayerNorm("token_embd_norm", embeddings + "LayerNorm", width);
+  const std::int64_t types = config.SizeOr("type_vocab_size", 2);
+  AddBertEmbeddings(sizes, {.width = width, .types = types}, "albert.embeddings.", model);
   model.Linear("token_embd_proj", "albert.encoder.embedding_hidden_mapping_in", sizes.dim, width);
   const std::string to = "blk.0.";
   const std::string from = "albert.encoder.albert_layer_groups.0.albert_layers.0.";

@@ -21,16 +21,10 @@ void DescribeBert(const HfConfig& config, HfModel& model) {
   config.Demand("position_embedding_type", "absolute");
   config.Demand("is_decoder", false);
   const PostNormSizes sizes = ReadPostNormSizes(config);
-  const std::int64_t types = config.SizeOr("type_vocab_size", 2);
   SetPostNormKeys(config, sizes, config.RealOr("layer_norm_eps", 1e-12), model);
   SetGelu(config, "hidden_act", model);
-  model.SetSize("token_type_count", types);
-
-  const std::string embeddings = "bert.embeddings.";
-  model.Matrix("token_embd", embeddings + "word_embeddings", sizes.vocab, sizes.dim);
-  model.Matrix("token_types", embeddings + "token_type_embeddings", types, sizes.dim);
-  model.Matrix("position_embd", embeddings + "position_embeddings", sizes.positions, sizes.dim);
-  model.LayerNorm("token_embd_norm", embeddings + "LayerNorm", sizes.dim);
+  const std::int64_t types = config.SizeOr("type_vocab_size", 2);
+  AddBertEmbeddings(sizes, {.width = sizes.dim, .types = types}, "bert.embeddings.", model);
   AddBertLayers(sizes, "bert.encoder.layer.", model);
   const std::string head = IsTape(config) ? "mlm." : "cls.predictions.";
   model.Linear("head_dense", head + "transform.dense", sizes.dim, sizes.dim);

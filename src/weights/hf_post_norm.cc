@@ -34,6 +34,16 @@ void SetGelu(const HfConfig& config, const char* field, HfModel& model) {
     gguf_set_val_str(model.keys.get(), (model.architecture + ".hidden_activation").c_str(), name.c_str());
 }
 
+void AddBertEmbeddings(const PostNormSizes& sizes, const BertEmbeddings& embeddings, const std::string& from,
+                       HfModel& model) {
+  const auto& [width, types, first] = embeddings;
+  model.SetSize("token_type_count", types);
+  model.Matrix("token_embd", from + "word_embeddings", sizes.vocab, width);
+  model.Matrix("token_types", from + "token_type_embeddings", types, width);
+  model.Matrix("position_embd", from + "position_embeddings", sizes.positions + first, width).first_row = first;
+  model.LayerNorm("token_embd_norm", from + "LayerNorm", width);
+}
+
 void AddBertLayers(const PostNormSizes& sizes, const std::string& from_all, HfModel& model) {
   for (std::int64_t layer = 0; layer < sizes.layers; ++layer) {
     const std::string to = fmt::format("blk.{}.", layer);

@@ -20,6 +20,16 @@ void SetPostNormKeys(const HfConfig& config, const PostNormSizes& sizes, double 
 /// Which GELU `field` names.
 void SetGelu(const HfConfig& config, const char* field, HfModel& model);
 
+/// Tables of words, segments and positions, `width` wide, and their norm. The rows of positions before `first` are left
+/// out; `sizes.positions` are those that stay.
+struct BertEmbeddings {
+  std::int64_t width = 0;
+  std::int64_t types = 0;
+  std::int64_t first = 0;
+};
+void AddBertEmbeddings(const PostNormSizes& sizes, const BertEmbeddings& embeddings, const std::string& from,
+                       HfModel& model);
+
 /// The layers `from`0, `from`1, ..., in BERT's names.
 void AddBertLayers(const PostNormSizes& sizes, const std::string& from, HfModel& model);
 

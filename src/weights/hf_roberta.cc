@@ -16,16 +16,10 @@ void DescribeRoberta(const HfConfig& config, HfModel& model) {
              first - 1);
   }
   sizes.positions = rows - first;
-  const std::int64_t types = config.SizeOr("type_vocab_size", 1);
   SetPostNormKeys(config, sizes, config.RealOr("layer_norm_eps", 1e-12), model);
   SetGelu(config, "hidden_act", model);
-  model.SetSize("token_type_count", types);
-
-  const std::string embeddings = "roberta.embeddings.";
-  model.Matrix("token_embd", embeddings + "word_embeddings", sizes.vocab, sizes.dim);
-  model.Matrix("token_types", embeddings + "token_type_embeddings", types, sizes.dim);
-  model.Matrix("position_embd", embeddings + "position_embeddings", rows, sizes.dim).first_row = first;
-  model.LayerNorm("token_embd_norm", embeddings + "LayerNorm", sizes.dim);
+  const std::int64_t types = config.SizeOr("type_vocab_size", 1);
+  AddBertEmbeddings(sizes, {.width = sizes.dim, .types = types, .first = first}, "roberta.embeddings.", model);
   AddBertLayers(sizes, "roberta.encoder.layer.", model);
   model.Linear("head_dense", "lm_head.dense", sizes.dim, sizes.dim);
   model.LayerNorm("head_norm", "lm_head.layer_norm", sizes.dim);

@@ -120,9 +120,9 @@ def test_every_result_is_kept_as_it_comes_and_the_same_call_goes_on(tmp_path: Pa
 
 
 def test_the_command_goes_on_with_it_and_it_with_the_command(program: str, tmp_path: Path) -> None:
-    def command(out: Path, *more: str) -> None:
-        words = [program, "bench", TASK, "--model", str(MODEL), "--planners", ";".join(PLANNERS), "--limit", "3", "--threads",
-                 "1", "--seed", "2", "--out", str(out), *more]  # fmt: skip
+    def command(out: Path, limit: int = 3) -> None:
+        words = [program, "bench", TASK, "--model", str(MODEL), "--planners", ";".join(PLANNERS), "--limit", str(limit),
+                 "--threads", "1", "--seed", "2", "--out", str(out)]  # fmt: skip
         subprocess.run(words, check=True, capture_output=True)
 
     command(tmp_path / "command")
@@ -133,7 +133,7 @@ def test_the_command_goes_on_with_it_and_it_with_the_command(program: str, tmp_p
     command(tmp_path / "a")
     assert (tmp_path / "a/top-k-k-4/items.jsonl").read_text().startswith(before)
     assert without_seconds(json.loads((tmp_path / "a/bench.json").read_text())) == expected
-    command(tmp_path / "b", "--limit", "2")
+    command(tmp_path / "b", 2)
     told: list[int] = []
     assert without_seconds(measure(out=tmp_path / "b", progress=lambda done, _: told.append(done)).rows) == expected
     assert told == [4, 5, 6]

@@ -75,7 +75,7 @@ TEST_P(Lora, MergesWhatPeftSaves) {
   testing::WriteCheckpoint(c.folder, plain, temp / "merged");
 
   const auto fixture = std::find_if(std::begin(kGoldenFixtures), std::end(kGoldenFixtures),
-                                    [&](const auto& one) { return std::string_view(one.folder) == c.folder; });
+                                    [&](const auto& row) { return std::string_view(row.folder) == c.folder; });
   const std::string inputs = fixture->inputs;
   const std::vector<float> base = AllLogits(*OpenWith(GoldenFolder(c.folder), {}), inputs);
   const std::vector<float> truth = AllLogits(*OpenWith(temp / "merged", {}), inputs);

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import os
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -74,6 +76,28 @@ def _parameters_of(model: Callable[..., Any]) -> set[str]:
         return set()
 
 
+class _Forks(threading.local):
+    """A process that is forked off has none of the threads: whoever calls a model must have ended by then, or its lock would
+    stay taken in the child, and the model as it was in the middle of a call."""
+
+    def __init__(self) -> None:
+        self.held: list[Caller] = []
+
+    def before(self) -> None:
+        for caller in list(_callers):
+            caller.lock.acquire()
+            self.held.append(caller)
+
+    def after(self) -> None:
+        while self.held:
+            self.held.pop().lock.release()
+
+
+_callers: weakref.WeakSet[Caller] = weakref.WeakSet()
+_forks = _Forks()
+os.register_at_fork(before=_forks.before, after_in_parent=_forks.after, after_in_child=_forks.after)
+
+
 class Caller:
     """Calls a model. Several threads may; the model sees one at a time."""
 
@@ -84,8 +108,9 @@ class Caller:
         self._name = name
         self._device = device
         self._block = block
-        self._lock = threading.RLock()  # a module may ask a model that is itself
+        self.lock = threading.RLock()  # a module may ask a model that is itself
         self._masks: dict[int, torch.Tensor] = {}
+        _callers.add(self)
         self._head = self._find_head() if asked_rows_only else None
         self._takes_mask = self._requires("attention_mask")
         self._names = _parameters_of(model)
@@ -136,7 +161,7 @@ class Caller:
         if attention:
             arguments["output_attentions"] = True
         reduced: list[bool] = []
-        with self._lock, ExitStack() as stack:
+        with self.lock, ExitStack() as stack:
             if attention:
                 stack.enter_context(self._with_plain_attention())
             if self._head is not None:

@@ -83,7 +83,7 @@ print("end")
 def test_forks():
     check("""
 faulthandler.cancel_dump_traceback_later()
-signal.alarm(100)
+signal.alarm(180)
 m = model()
 stream = m.stream(planner="left-to-right")
 next(stream)

@@ -27,7 +27,6 @@ namespace punt {
 namespace {
 
 constexpr double kImpossible = -std::numeric_limits<double>::infinity();
-constexpr double kImprobable = -10'000;
 constexpr std::size_t kSmallVocabulary = 4096;
 constexpr std::size_t kNumbersAtOnce = std::size_t{1} << 22;
 

@@ -31,7 +31,6 @@ namespace punt {
 namespace {
 
 constexpr double kImpossible = -std::numeric_limits<double>::infinity();
-constexpr double kImprobable = -10'000;  // for what the model excludes and the language may need
 constexpr double kLeastProduct = 1e-200;
 
 struct Linear {

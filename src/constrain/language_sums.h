@@ -9,6 +9,9 @@
 
 namespace punt {
 
+/// The logarithm of what the model gives probability 0 and the language may need, in sums in logarithms.
+inline constexpr double kImprobable = -10'000;
+
 /// How sums are taken.
 ///   kLinear   sums of products, scaled at each position
 ///   kLog      the same in logarithms: slower, for products that no double holds

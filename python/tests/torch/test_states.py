@@ -63,7 +63,7 @@ def check_same(ours, theirs):
     assert ours.tokens.tolist() == theirs.tokens.tolist()
     assert ours.commit_steps.tolist() == theirs.commit_steps.tolist()
     assert ours.nfe == theirs.nfe and ours.counters["test_passes"] == theirs.counters["test_passes"]
-    assert ours.counters["row_passes"] < theirs.counters["row_passes"]
+    assert ours.nfe < 2 or ours.counters["row_passes"] < theirs.counters["row_passes"]
 
 
 def planners():

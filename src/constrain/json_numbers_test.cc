@@ -1,5 +1,6 @@
 #include "constrain/json_numbers.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -56,7 +57,7 @@ TEST(JsonNumbers, FractionsStayWithinTheirBounds) {
     for (const char* fraction : {"", ".0", ".000", ".25", ".999999", ".5"}) {
       for (int whole = -12; whole <= 22; ++whole) {
         for (const char* sign : {"", "-"}) {
-          const std::string text = (*sign ? "-" + std::to_string(std::abs(whole)) : std::to_string(whole)) + fraction;
+          const std::string text = fmt::format("{}{}{}", sign, *sign ? std::abs(whole) : whole, fraction);
           if (!automaton.Matches(text)) continue;
           ++allowed;
           ASSERT_TRUE(Allows(bounds, std::stod(text))) << text << " in " << *bounds.min << ".." << *bounds.max;

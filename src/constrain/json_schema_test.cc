@@ -1,5 +1,6 @@
 #include "constrain/json_schema.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -88,7 +89,7 @@ TEST(JsonSchema, RecursionHasADepth) {
                          "$ref": "#/$defs/node"})";
   const auto nested = [](int levels) {
     std::string text = "{}";
-    for (int i = 0; i < levels; ++i) text = "{\"next\":" + text + "}";
+    for (int i = 0; i < levels; ++i) text = fmt::format("{{\"next\":{}}}", text);
     return text;
   };
   for (int depth : {0, 1, 3}) {
@@ -144,8 +145,7 @@ TEST(JsonSchema, HostileSchemasEndSoon) {
   EXPECT_NE(Refusal(deep).find("there are more than 20000 parts"), std::string::npos);
   std::string many = R"({"properties":{)";
   for (int i = 0; i < 300; ++i) {
-    many += (i > 0 ? "," : "") + std::string("\"") + std::to_string(i) +
-            R"(":{"type":"string","pattern":"^a+$","minLength":1})";
+    many += fmt::format(R"({}"{}":{{"type":"string","pattern":"^a+$","minLength":1}})", i > 0 ? "," : "", i);
   }
   EXPECT_NE(Refusal(many + "}}").find("32 patterns with lengths are the limit"), std::string::npos);
   EXPECT_NE(Refusal(R"({"type":"string","pattern":"^(a|b)*a(a|b){40}$"})").find("too large"), std::string::npos);

@@ -89,7 +89,7 @@ TEST(JsonSchema, RecursionHasADepth) {
                          "$ref": "#/$defs/node"})";
   const auto nested = [](int levels) {
     std::string text = "{}";
-    for (int i = 0; i < levels; ++i) text = "{\"next\":" + text + "}";
+    for (int i = 0; i < levels; ++i) text = fmt::format("{{\"next\":{}}}", text);
     return text;
   };
   for (int depth : {0, 1, 3}) {

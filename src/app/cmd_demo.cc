@@ -39,7 +39,8 @@ struct DemoFlags {
   ViewFlags view;
 };
 
-/// All ranked alike: by the probability of what was drawn, as its authors rank threshold, stories end at the first chance.
+/// All ranked alike: by the probability of what was drawn, as its authors rank threshold, stories end at the first
+/// chance.
 std::vector<GridEntry> DemoGrid() {
   const std::vector<std::string> planners = {kOneByOne, kConfident, kLivePlanner, kUntested};
   std::vector<GridEntry> grid = GridOf(planners);
@@ -164,7 +165,8 @@ Runner AddDemo(CLI::App& command) {
   eval.sampling.temperature = 0.7;
   eval.sampling.top_p = 0.9;
   eval.sampling.score_on = "tempered";
-  eval.sampling.seed = 2;  // of seeds 0 to 7 scout errs in one document at 0, one by one at 1 and 7: 2 shows what is usual
+  eval.sampling.seed =
+      2;  // of seeds 0 to 7 scout errs in one document at 0, one by one at 1 and 7: 2 shows what is usual
   AddInteger(command, "--samples", eval.limit, 1, 10000, "Stories per planner in the table")->default_str("1");
   command.add_option("--judge", eval.judge, "Autoregressive GGUF model that judges texts; default: the bundled one");
   SetGroup(command, "Text", {"--samples", "--judge"});

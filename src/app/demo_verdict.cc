@@ -69,8 +69,8 @@ std::string StoriesVerdict(const TaskRow& task, std::span<const BenchRow> rows) 
       unbeaten.push_back(cost.planner);
     }
   }
-  std::string text = fmt::format("The least surprising text is that of {}. Not beaten on both passes and text: {}.", best->planner,
-                                 fmt::join(unbeaten, ", "));
+  std::string text = fmt::format("The least surprising text is that of {}. Not beaten on both passes and text: {}.",
+                                 best->planner, fmt::join(unbeaten, ", "));
   if (!unfinished.empty()) {
     text +=
         fmt::format("\nNot judged, as a limit on passes or steps ended their texts: {}.", fmt::join(unfinished, ", "));

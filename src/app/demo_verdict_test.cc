@@ -42,16 +42,18 @@ TEST(DemoVerdict, ABeatenPlannerIsNotAmongTheUnbeaten) {
                                 Story("entropy-bound:gamma=1", 153, 6.68), Story("punt:epsilon=0.04", 167, 7.69),
                                 Story("punt:epsilon=0.16", 85, 8)};
   EXPECT_EQ(StoriesVerdict(task, rows),
-            "The least surprising text is that of top-k:k=1. Not beaten on both passes and text: top-k:k=1, threshold:tau=0.9, "
+            "The least surprising text is that of top-k:k=1. Not beaten on both passes and text: top-k:k=1, "
+            "threshold:tau=0.9, "
             "entropy-bound:gamma=1, punt:epsilon=0.16.\n"
             "Of one story: a glimpse, not a measurement. punt demo --samples 6 adds intervals.");
   // The best figure, but of half a text.
   rows[0].summary.unfinished = 1;
-  EXPECT_EQ(StoriesVerdict(task, rows),
-            "The least surprising text is that of threshold:tau=0.9. Not beaten on both passes and text: threshold:tau=0.9, "
-            "entropy-bound:gamma=1, punt:epsilon=0.16.\n"
-            "Not judged, as a limit on passes or steps ended their texts: top-k:k=1.\n"
-            "Of one story: a glimpse, not a measurement. punt demo --samples 6 adds intervals.");
+  EXPECT_EQ(
+      StoriesVerdict(task, rows),
+      "The least surprising text is that of threshold:tau=0.9. Not beaten on both passes and text: threshold:tau=0.9, "
+      "entropy-bound:gamma=1, punt:epsilon=0.16.\n"
+      "Not judged, as a limit on passes or steps ended their texts: top-k:k=1.\n"
+      "Of one story: a glimpse, not a measurement. punt demo --samples 6 adds intervals.");
   EXPECT_EQ(StoriesVerdict(task, std::span(rows).first(1)),
             "No planner finished its texts: a limit on passes or steps ended them.");
   rows[0].summary.unfinished = 0;

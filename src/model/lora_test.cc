@@ -270,15 +270,5 @@ TEST(LoraRounding, SixteenBitsKeepWhatStepsOfQuantisedTypesLose) {
   EXPECT_GT(LostBy("q4_0", "q4_0", 0.03), 0.5);
 }
 
-TEST(LoraRounding, DISABLED_Table) {
-  for (const double size : {0.3, 0.03}) {
-    for (const char* from : {"bf16", "q8_0", "q4_0"}) {
-      for (const char* to : {"f16", "bf16", "q8_0", "q4_0"}) {
-        printf("size %.2f %s -> %s: %.3f\n", size, from, to, LostBy(from, to, size));
-      }
-    }
-  }
-}
-
 }  // namespace
 }  // namespace punt

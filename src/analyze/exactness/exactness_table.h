@@ -29,8 +29,8 @@ std::vector<ExactnessRow> RowsOf(std::span<const ExactnessJob> jobs, const Exact
 
 /// PUNT itself, in any form.
 bool IsPunt(const ExactnessRow& row);
-/// PUNT inside another planner counts neither for PUNT nor against it: combinations; scout, whose searches are PUNT's; distilled,
-/// which on exact models is told for nothing what PUNT pays tests for.
+/// PUNT inside another planner counts neither for PUNT nor against it: combinations; scout, whose searches are PUNT's;
+/// distilled, which on exact models is told for nothing what PUNT pays tests for.
 bool HasPuntInside(const ExactnessRow& row);
 /// One token per step in an order that does not depend on the values drawn: an exact sampler.
 bool IsExactSampler(const ExactnessRow& row);

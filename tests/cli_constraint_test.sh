@@ -40,6 +40,11 @@ accepts generate --from run.json --json
 [ "$(field text)" = "$(python3 -c 'import json; print(json.dumps(json.load(open("run.json"))["text"]))')" ] ||
   fail "a recorded run has the schema itself: $out"
 
+accepts generate --model $toy -n 12 --regex '(ab|c)+d*' --json
+cp out run.json
+accepts generate --from run.json --json
+text_is '(ab|c)+d*' || fail "a recorded run without a schema: $out"
+
 # ---- refusals: one line, before the first pass
 refuses "does not fit 5 positions: its shortest text takes 7" generate --model $toy -n 5 --regex 'a{7}b*'
 refuses "character 3: ')' is missing" generate --model $toy --regex 'a('

@@ -88,12 +88,14 @@ class Adder {
   /// A schema, which is an object, or the file that holds it. Recorded runs have the schema itself.
   CLI::Option* AddSchema(std::string& value) const {
     const auto read = [&value, name = name_](const std::string& text) {
+      value.clear();
+      if (text.empty()) return;  // a recorded run without one
       const std::size_t first = text.find_first_not_of(" \t\r\n");
       if (first != std::string::npos && text[first] == '{') {
         value = text;
-      } else {
-        WithPlace(name + " " + text, [&] { value = ReadSmallFile(text); });
+        return;
       }
+      WithPlace(name + " " + text, [&] { value = ReadSmallFile(text); });
       if (value.find_first_not_of(" \t\r\n") == std::string::npos) BadInput("{} {}: the file is empty", name, text);
     };
     return command_.add_option_function<std::string>(name_, read, Help())->type_name("FILE");

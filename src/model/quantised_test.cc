@@ -25,8 +25,8 @@ namespace {
 using testing::TempFolder;
 
 // A token that another expert was chosen for moves like any other token, but those who see it by attention among many.
-constexpr double kBeside = 4;          // times the bound
-constexpr double kMostRerouted = 0.15; // of the rows
+constexpr double kBeside = 4;           // times the bound
+constexpr double kMostRerouted = 0.15;  // of the rows
 constexpr double kLeastSame = 1.0 / 3;
 
 /// Rows of a kind.

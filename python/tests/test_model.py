@@ -55,11 +55,17 @@ def test_prompts_are_texts_or_tokens(toy: punt.Model) -> None:
 
 def test_every_sampling_option_is_taken_by_its_name(toy: punt.Model) -> None:
     kinds: dict[str, Any] = {"str": str, "float": float, "int": int, "bool": lambda text: text == "true",
-                             "list[str]": lambda text: ["zz"]}  # fmt: skip
+                             "list[str]": lambda text: []}  # fmt: skip
     usual = toy("abc")
     for option in punt.sampling_options():
         keywords = {option["name"]: kinds[option["type"]](option["default"])}
         assert toy("abc", **keywords) == usual, option
+    assert toy("abc", stop=["zz"]) == usual
+
+
+def test_answers_can_be_held_to_a_language(toy: punt.Model) -> None:
+    assert toy("abc", length=3, choices=["cab", "bca"]) in ("cab", "bca")
+    assert set(toy("abc", regex="[ab]+")) <= {"a", "b"}
 
 
 def test_options_change_what_they_should(toy: punt.Model) -> None:

@@ -22,6 +22,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -41,6 +42,8 @@ using Json = SchemaTerms::Json;
 
 constexpr std::size_t kMostBytes = 200'000;
 constexpr int kMostParts = 20'000;
+constexpr int kMostNested = 400;          // schemas inside each other: each takes some of the stack
+constexpr double kLargestExact = 0x1p53;  // whole numbers from here on are not told apart
 constexpr int kMostLength = 10'000;
 constexpr int kMostCompiled = 32;  // each takes its time before the whole is compiled
 constexpr AutomatonLimits kSmall = {.parts = 50'000, .states = 5'000, .work = 2'000'000};
@@ -68,6 +71,14 @@ class SchemaReader {
   }
 
   PatternRef Value(const Json& schema, const std::string& place) {
+    if (nested_ == kMostNested) Refuse(place, fmt::format("schemas lie more than {} deep in each other", kMostNested));
+    ++nested_;
+    PatternRef pattern = ValueOf(schema, place);
+    --nested_;
+    return pattern;
+  }
+
+  PatternRef ValueOf(const Json& schema, const std::string& place) {
     Count(place);
     if (schema.is_boolean()) return schema.get<bool>() ? Anything(options_.depth) : Nothing();
     if (!schema.is_object()) Refuse(place, "a schema is an object, true or false");
@@ -158,6 +169,9 @@ class SchemaReader {
     std::vector<PatternRef> ways;
     for (const Json& value : is_one ? Json::array({schema["const"]}) : schema["enum"]) {
       Count(place);
+      if (value.is_number_float() && std::abs(value.get<double>()) >= kLargestExact) {
+        Refuse(place, "a listed number beyond 2^53 with a fraction, an exponent or too many digits is not supported");
+      }
       const bool fits = types.empty() || std::any_of(types.begin(), types.end(), [&](const std::string& type) {
                           return SchemaTerms::IsOfType(value, type);
                         });
@@ -258,6 +272,9 @@ class SchemaReader {
       bounds.max = below;
       bounds.is_below_max = true;
     }
+    if ((bounds.min && *bounds.min >= kLargestExact) || (bounds.max && *bounds.max <= -kLargestExact)) {
+      Refuse(place, "only numbers beyond 2^53 lie within the bounds; they are not supported");
+    }
     return bounds;
   }
 
@@ -350,6 +367,7 @@ class SchemaReader {
   const SchemaTerms terms_;
   const SchemaOptions options_;
   int parts_ = 0;
+  int nested_ = 0;
   int compiled_ = 0;
   std::map<const Json*, int> uses_;   // of references that are being followed
   std::vector<PatternRef> anything_;  // by depth

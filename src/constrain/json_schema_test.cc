@@ -138,6 +138,24 @@ TEST(JsonSchema, RefusalsNameThePlaceAndTheKeyword) {
   EXPECT_EQ(Refusal(R"({"x-own": {"not": 1}, "title": "t", "format": "uuid", "type": "null"})"), "accepted");
 }
 
+TEST(JsonSchema, SchemasThatHoldTogetherWithThemselvesAreRefused) {
+  for (const char* schema :
+       {R"({"allOf":[{"$ref":"#"}]})", R"({"$defs":{"a":{"allOf":[{"$ref":"#/$defs/a"}]}},"$ref":"#/$defs/a"})",
+        R"({"required":["a"],"properties":{"a":{"allOf":[{"$ref":"#/properties/a"}]}}})"}) {
+    EXPECT_NE(Refusal(schema).find("more than 400 deep in each other"), std::string::npos) << schema;
+  }
+}
+
+TEST(JsonSchema, NumbersThatDoublesDoNotHoldAreRefused) {
+  for (const char* schema :
+       {R"({"type":"integer","minimum":9007199254740993,"maximum":9007199254740993})",
+        R"({"type":"number","maximum":-9007199254740993})", R"({"enum":[12345678901234567890123]})"}) {
+    EXPECT_NE(Refusal(schema).find("beyond 2^53"), std::string::npos) << schema;
+  }
+  EXPECT_TRUE(Of(R"({"type":"integer","maximum":9223372036854775807})").Matches("12"));
+  EXPECT_TRUE(Of(R"({"const":9007199254740993})").Matches("9007199254740993"));
+}
+
 TEST(JsonSchema, HostileSchemasEndSoon) {
   std::string deep = R"({"$defs":{"a":{"anyOf":[)";
   for (int i = 0; i < 30; ++i) deep += R"({"type":"array","items":{"$ref":"#/$defs/a"}},)";

@@ -116,7 +116,8 @@ function(punt_add_tests)
   target_link_libraries(punt_test_main PRIVATE GTest::gtest fmt::fmt)
   punt_compile_settings(punt_test_main)
   # g++ 12 sees uninitialised members inside std::regex when it is instrumented.
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/rules_test.cc
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/rules_test.cc ${PROJECT_SOURCE_DIR}/src/constrain/regex_test.cc
+    ${PROJECT_SOURCE_DIR}/src/writer/answer_constraint_test.cc
     ${PROJECT_SOURCE_DIR}/src/weights/hf_folder_test.cc ${PROJECT_SOURCE_DIR}/src/tasks/ifeval/ifeval_checks_test.cc
     ${PROJECT_SOURCE_DIR}/src/tasks/code/program_data_test.cc
     PROPERTIES COMPILE_OPTIONS

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "base/check.h"
 #include "kernels/row_kernels_tempered.h"
@@ -27,10 +28,42 @@ namespace punt {
 namespace {
 
 constexpr double kImpossible = -std::numeric_limits<double>::infinity();
-constexpr std::size_t kSmallVocabulary = 4096;
-constexpr std::size_t kNumbersAtOnce = std::size_t{1} << 22;
+constexpr std::size_t kNumbersAtOnce = std::size_t{1} << 18;
+constexpr double kLeastWeight = 1e-200;  // of the largest class that may stand somewhere: below, a row is scaled first
+
+/// Several sums at once: one waits for its own last addition.
+double SumOver(std::span<const Token> tokens, const std::vector<double>& values) {
+  double sums[4] = {};
+  const auto value = [&](std::size_t i) { return values[static_cast<std::size_t>(tokens[i])]; };
+  const std::size_t whole = tokens.size() / 4 * 4;
+  for (std::size_t i = 0; i < whole; i += 4) {
+    for (std::size_t u = 0; u < 4; ++u) sums[u] += value(i + u);
+  }
+  for (std::size_t i = whole; i < tokens.size(); ++i) sums[0] += value(i);
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+template <typename T>
+double LargestOf(std::span<const Token> tokens, std::span<const T> row) {
+  T top = -std::numeric_limits<T>::infinity();
+  for (Token token : tokens) top = std::max(top, row[static_cast<std::size_t>(token)]);
+  return static_cast<double>(top);
+}
+
+template <typename T>
+std::vector<T> Taken(std::vector<std::vector<T>>& spares) {
+  if (spares.empty()) return {};
+  std::vector<T> taken = std::move(spares.back());
+  spares.pop_back();
+  return taken;
+}
 
 }  // namespace
+
+KeptRows::~KeptRows() {
+  for (auto& [position, row] : singles_) spares_->singles.push_back(std::move(row));
+  for (auto& [position, row] : doubles_) spares_->doubles.push_back(std::move(row));
+}
 
 void KeptRows::Read(DenoiserSession& session, const Pass& pass, std::span<const Position> rows) {
   const auto vocab = static_cast<std::size_t>(session.info().vocab_size);
@@ -48,33 +81,27 @@ void KeptRows::Read(DenoiserSession& session, const Pass& pass, std::span<const 
     for (std::size_t i = 0; i < portion.size(); ++i) {
       const auto from = numbers.begin() + static_cast<std::ptrdiff_t>(i * vocab);
       const auto to = from + static_cast<std::ptrdiff_t>(vocab);
-      if (vocab > kSmallVocabulary) {
-        singles_.emplace(portion[i], std::vector<float>(from, to));
+      if (AreDoubles(vocab)) {
+        doubles_.emplace(portion[i], Taken(spares_->doubles)).first->second.assign(from, to);
       } else {
-        doubles_.emplace(portion[i], std::vector<double>(from, to));
+        singles_.emplace(portion[i], Taken(spares_->singles)).first->second.assign(from, to);
       }
     }
   }
 }
 
-std::span<const double> KeptRows::Row(Position row, std::vector<double>& room) const {
-  const auto exact = doubles_.find(row);
-  if (exact != doubles_.end()) return exact->second;
-  const std::vector<float>& rounded = singles_.at(row);
-  room.assign(rounded.begin(), rounded.end());
-  return room;
-}
-
-ConditionedPass::ConditionedPass(PassRef inner, const Query& query, const Constraint& constraint, Token mask)
+ConditionedPass::ConditionedPass(PassRef inner, const Query& query, const Constraint& constraint, Token mask,
+                                 std::shared_ptr<SpareRows> spares)
     : Pass(query.canvas, query.shadows),
       inner_(std::move(inner)),
       constraint_(constraint),
       automaton_(*constraint.automaton),
-      mask_(mask) {
+      mask_(mask),
+      rows_(std::move(spares)) {
   SetRowPasses(inner_->row_passes());
   for (Position position = constraint.begin; position < constraint.end; ++position) {
     const Token token = canvas()[static_cast<std::size_t>(position)];
-    fixed_.push_back(token == mask ? LanguageSums::kFree : automaton_.ClassOf(token));
+    fixed_.push_back(token == mask ? LanguageWays::kFree : automaton_.ClassOf(token));
     if (token == mask) masks_.push_back(position);
   }
 }
@@ -91,58 +118,82 @@ bool ConditionedPass::IsConditioned(Position row) const {
 
 void ConditionedPass::ReadMasks(DenoiserSession& inner) const { rows_.Read(inner, *inner_, masks_); }
 
-/// [positions x classes], of masks: what each class adds up to, up to a constant of the position.
-std::vector<double> ConditionedPass::Weights(const LanguageSums& sums, SumKind kind, double temperature) const {
+const std::shared_ptr<const LanguageWays>& ConditionedPass::Ways(bool frees_fixed) const {
+  auto& ways = ways_[frees_fixed ? 1 : 0];
+  if (ways == nullptr) ways = std::make_shared<const LanguageWays>(automaton_, fixed_, frees_fixed);
+  Check(ways->is_possible(), "a canvas without a completion in the language");
+  return ways;
+}
+
+/// What each class that may stand there adds up to at a position, up to a constant.
+template <typename T>
+void ConditionedPass::AddWeights(std::span<const T> row, std::span<const char> possible, double temperature,
+                                 std::span<double> of_class) const {
+  tempered_.resize(row.size());
+  const auto add_up = [&] {
+    double most = 0;
+    for (std::size_t c = 0; c < of_class.size(); ++c) {
+      if (!possible[c]) continue;
+      of_class[c] = SumOver(automaton_.TokensOf(c), tempered_);
+      most = std::max(most, of_class[c]);
+    }
+    return most;
+  };
+  TemperRow<T>({.row = row, .top = 0, .temperature = temperature}, std::span(tempered_), std::span(tempered_));
+  if (add_up() > kLeastWeight) return;
+  // All that may stand there is improbable.
+  double top = kImpossible;
+  for (std::size_t c = 0; c < of_class.size(); ++c) {
+    if (possible[c]) top = std::max(top, LargestOf(automaton_.TokensOf(c), row));
+  }
+  if (top == kImpossible) return;
+  double_row_.assign(row.size(), kImpossible);
+  for (std::size_t c = 0; c < of_class.size(); ++c) {
+    if (!possible[c]) continue;
+    for (Token v : automaton_.TokensOf(c)) double_row_[static_cast<std::size_t>(v)] = row[static_cast<std::size_t>(v)];
+  }
+  TemperRow<double>({.row = double_row_, .top = top, .temperature = temperature}, std::span(tempered_),
+                    std::span(tempered_));
+  add_up();
+}
+
+/// [positions x classes], of masks.
+std::vector<double> ConditionedPass::Weights(const LanguageWays& ways, SumKind kind, double temperature) const {
   const std::size_t classes = automaton_.classes();
   const bool is_linear = kind == SumKind::kLinear;
   std::vector<double> weights(fixed_.size() * classes, is_linear ? 0.0 : kImpossible);
-  std::vector<double> room, masked, scaled, tempered;
-  std::vector<double> excluded(classes + 1, kImpossible);
   for (Position position : masks_) {
-    const std::span<const double> row = rows_.Row(position, room);
-    const std::span<const char> possible = sums.Possible(IndexOf(position));
+    const std::span<const char> possible = ways.Possible(IndexOf(position));
     const auto own = std::span(weights).subspan(IndexOf(position) * classes, classes);
-    const auto class_of = [&](std::size_t v) { return automaton_.class_numbers()[v]; };
-    std::transform(possible.begin(), possible.end(), excluded.begin(),
-                   [](char may_stand) { return may_stand ? 0.0 : kImpossible; });
-    masked.resize(row.size());
-    double top = kImpossible;
-    for (std::size_t v = 0; v < row.size(); ++v) {
-      masked[v] = row[v] + excluded[static_cast<std::size_t>(class_of(v))];
-      top = std::max(top, masked[v]);
-    }
-    if (top == kImpossible) continue;
-    if (is_linear) {
-      scaled.resize(row.size());
-      tempered.resize(row.size());
-      TemperRow<double>({.row = masked, .top = top, .temperature = temperature}, std::span(scaled),
-                        std::span(tempered));
-      for (std::size_t v = 0; v < row.size(); ++v) {
-        if (masked[v] != kImpossible) own[static_cast<std::size_t>(class_of(v))] += tempered[v];
+    rows_.With(position, [&](auto row) {
+      if (is_linear) return AddWeights(row, possible, temperature, own);
+      for (std::size_t c = 0; c < classes; ++c) {
+        if (!possible[c]) continue;
+        const auto tokens = automaton_.TokensOf(c);
+        const double top = LargestOf(tokens, row);
+        double sum = 0;
+        if (kind == SumKind::kLog && top != kImpossible) {
+          for (Token v : tokens) {
+            sum += std::exp((static_cast<double>(row[static_cast<std::size_t>(v)]) - top) / temperature);
+          }
+        }
+        own[c] = sum > 0 ? top / temperature + std::log(sum) : top / temperature;
       }
-      continue;
-    }
-    for (std::size_t v = 0; v < row.size(); ++v) {
-      if (masked[v] == kImpossible) continue;
-      double& sum = own[static_cast<std::size_t>(class_of(v))];
-      const double log_weight = masked[v] / temperature;
-      const double high = std::max(sum, log_weight);
-      sum = kind == SumKind::kBest ? high : high + std::log1p(std::exp(std::min(sum, log_weight) - high));
-    }
+    });
   }
   return weights;
 }
 
 LanguageSums ConditionedPass::SummedAt(double temperature, bool frees_fixed, bool* is_log) const {
-  LanguageSums sums(automaton_, fixed_, frees_fixed);
-  Check(sums.is_possible(), "a canvas without a completion in the language");
-  *is_log = !sums.Run(SumKind::kLinear, Weights(sums, SumKind::kLinear, temperature));
-  if (*is_log) sums.Run(SumKind::kLog, Weights(sums, SumKind::kLog, temperature));
+  const auto& ways = Ways(frees_fixed);
+  LanguageSums sums(ways);
+  *is_log = !sums.Run(SumKind::kLinear, Weights(*ways, SumKind::kLinear, temperature));
+  if (*is_log) sums.Run(SumKind::kLog, Weights(*ways, SumKind::kLog, temperature));
   return sums;
 }
 
 const std::vector<double>& ConditionedPass::FactorsAt(DenoiserSession& inner, Position position) const {
-  const bool is_fixed = fixed_[IndexOf(position)] != LanguageSums::kFree;
+  const bool is_fixed = fixed_[IndexOf(position)] != LanguageWays::kFree;
   if (!sums_ || (is_fixed && !sums_free_fixed_)) {
     ReadMasks(inner);
     factors_.clear();
@@ -151,28 +202,79 @@ const std::vector<double>& ConditionedPass::FactorsAt(DenoiserSession& inner, Po
   }
   const auto [found, is_new] = factors_.try_emplace(position);
   if (is_new) {
-    found->second = sums_->LogFactors(IndexOf(position));
-    found->second.push_back(kImpossible);  // for tokens without a class
+    std::vector<double>& factors = found->second;
+    factors = sums_->LogFactors(IndexOf(position));
+    const double top = *std::max_element(factors.begin(), factors.end());
+    if (top != kImpossible) {
+      for (double& factor : factors) factor -= top;
+    }
+    factors.push_back(kImpossible);  // for tokens without a class
   }
   return found->second;
 }
 
-void ConditionedPass::ReadRow(DenoiserSession& inner, Position row, std::vector<double>& out) const {
+template <typename T>
+void ConditionedPass::ReadRow(DenoiserSession& inner, Position row, std::vector<T>& out) const {
   const std::vector<double>& factors = FactorsAt(inner, PositionOf(row));
+  const std::vector<T> of_class(factors.begin(), factors.end());
   rows_.Read(inner, *inner_, {&row, 1});
-  std::vector<double> room;
-  const std::span<const double> own = rows_.Row(row, room);
-  out.resize(own.size());
   const std::int32_t* number = automaton_.class_numbers().data();
-  const auto multiply = [&](double least) {
-    double top = kImpossible;
-    for (std::size_t v = 0; v < own.size(); ++v) {
-      out[v] = std::max(own[v], least) + factors[static_cast<std::size_t>(number[v])];
-      top = std::max(top, out[v]);
+  rows_.With(row, [&](auto own) {
+    out.resize(own.size());
+    const auto multiply = [&](T least) {
+      for (std::size_t v = 0; v < own.size(); ++v) {
+        out[v] = std::max(static_cast<T>(own[v]), least) + of_class[static_cast<std::size_t>(number[v])];
+      }
+    };
+    const auto is_possible = [](T value) { return value > -std::numeric_limits<T>::infinity(); };
+    if (!is_log_) multiply(-std::numeric_limits<T>::infinity());
+    if (is_log_ || std::none_of(out.begin(), out.end(), is_possible)) multiply(static_cast<T>(kImprobable));
+  });
+}
+
+template void ConditionedPass::ReadRow(DenoiserSession&, Position, std::vector<float>&) const;
+template void ConditionedPass::ReadRow(DenoiserSession&, Position, std::vector<double>&) const;
+
+template <typename T>
+Token ConditionedPass::DrawAt(std::span<const T> own, std::size_t state, const LanguageSums& sums, bool is_log,
+                              Position position, const ProposalOptions& options, const StreamKey& key) const {
+  auto& row = [&]() -> std::vector<T>& {
+    if constexpr (std::is_same_v<T, float>) return single_row_;
+    if constexpr (std::is_same_v<T, double>) return double_row_;
+  }();
+  const auto edges = automaton_.EdgesOf(state);
+  std::vector<double> rests;
+  double top = kImpossible;
+  for (const TokenAutomaton::Edge& edge : edges) {
+    rests.push_back(sums.LogRest(IndexOf(position) + 1, static_cast<std::size_t>(edge.to)));
+    top = std::max(top, rests.back());
+  }
+  const T least = is_log ? static_cast<T>(kImprobable) : -std::numeric_limits<T>::infinity();
+  std::size_t count = 0;
+  const auto for_tokens = [&](const auto& visit) {
+    for (std::size_t e = 0; e < edges.size(); ++e) {
+      if (rests[e] == kImpossible) continue;
+      const auto shift = static_cast<T>(options.temperature * (rests[e] - top));
+      for (std::int32_t c : automaton_.ClassesOf(static_cast<std::size_t>(edges[e].set))) {
+        const auto tokens = automaton_.TokensOf(static_cast<std::size_t>(c));
+        count += tokens.size();
+        if (!visit(tokens, shift)) return;
+      }
     }
-    return top != kImpossible;
   };
-  if (is_log_ || !multiply(kImpossible)) multiply(kImprobable);
+  // Fixed text, and what fills a canvas after its end, leave one token: then there is nothing to draw.
+  Token only = 0;
+  for_tokens([&](std::span<const Token> tokens, T) {
+    only = tokens.front();
+    return count < 2;
+  });
+  if (count == 1) return only;
+  row.assign(own.size(), -std::numeric_limits<T>::infinity());
+  for_tokens([&](std::span<const Token> tokens, T shift) {
+    for (Token v : tokens) row[static_cast<std::size_t>(v)] = std::max(own[static_cast<std::size_t>(v)], least) + shift;
+    return true;
+  });
+  return ProposeRow<T>(row, position, options, key, scratch_).token;
 }
 
 std::vector<Token> ConditionedPass::Draw(DenoiserSession& inner, const ProposalOptions& options, const StreamKey& key,
@@ -187,26 +289,11 @@ std::vector<Token> ConditionedPass::Draw(DenoiserSession& inner, const ProposalO
   if (!own) is_log = is_log_;
 
   std::vector<Token> drawn;
-  std::vector<double> room, row;
-  RowScratch scratch;
   std::size_t state = 0;
   for (Position position = constraint_.begin; position <= last; ++position) {
     Token token = canvas()[static_cast<std::size_t>(position)];
     if (token == mask_) {
-      const std::span<const double> all = rows_.Row(position, room);
-      row.assign(all.size(), kImpossible);
-      for (const TokenAutomaton::Edge& edge : automaton_.EdgesOf(state)) {
-        const double rest = sums.LogRest(IndexOf(position) + 1, static_cast<std::size_t>(edge.to));
-        if (rest == kImpossible) continue;
-        for (std::int32_t c : automaton_.ClassesOf(static_cast<std::size_t>(edge.set))) {
-          for (Token v : automaton_.TokensOf(static_cast<std::size_t>(c))) {
-            const double own_log = all[static_cast<std::size_t>(v)];
-            row[static_cast<std::size_t>(v)] =
-                (is_log ? std::max(own_log, kImprobable) : own_log) + options.temperature * rest;
-          }
-        }
-      }
-      token = ProposeRow<double>(row, position, options, key, scratch).token;
+      token = rows_.With(position, [&](auto row) { return DrawAt(row, state, sums, is_log, position, options, key); });
     }
     const std::int32_t to = automaton_.Next(state, token);
     Check(to >= 0, "a draw that leaves the language");
@@ -217,35 +304,36 @@ std::vector<Token> ConditionedPass::Draw(DenoiserSession& inner, const ProposalO
 }
 
 std::vector<Token> ConditionedPass::Best(Position last) const {
-  LanguageSums sums(automaton_, fixed_);
-  Check(sums.is_possible(), "a canvas without a completion in the language");
-  const std::vector<double> weights = Weights(sums, SumKind::kBest, 1);
+  const auto& ways = Ways(false);
+  LanguageSums sums(ways);
+  const std::vector<double> weights = Weights(*ways, SumKind::kBest, 1);
   sums.Run(SumKind::kBest, weights);
   std::vector<Token> best;
-  std::vector<double> room;
   std::size_t state = 0;
   for (Position position = constraint_.begin; position <= last; ++position) {
     Token token = canvas()[static_cast<std::size_t>(position)];
     if (token == mask_) {
-      const std::span<const double> row = rows_.Row(position, room);
       const auto own = std::span(weights).subspan(IndexOf(position) * automaton_.classes(), automaton_.classes());
-      double top = kImpossible;
-      token = -1;
-      for (const TokenAutomaton::Edge& edge : automaton_.EdgesOf(state)) {
-        const double rest = sums.LogRest(IndexOf(position) + 1, static_cast<std::size_t>(edge.to));
-        if (rest == kImpossible) continue;
-        for (std::int32_t c : automaton_.ClassesOf(static_cast<std::size_t>(edge.set))) {
-          const double value = std::max(own[static_cast<std::size_t>(c)], kImprobable) + rest;
-          if (value < top) continue;
-          const auto tokens = automaton_.TokensOf(static_cast<std::size_t>(c));
-          const Token first = *std::max_element(tokens.begin(), tokens.end(), [&](Token a, Token b) {
-            return row[static_cast<std::size_t>(a)] < row[static_cast<std::size_t>(b)];
-          });
-          if (value == top && token >= 0 && token < first) continue;
-          top = value;
-          token = first;
+      token = rows_.With(position, [&](auto row) {
+        double top = kImpossible;
+        Token found = -1;
+        for (const TokenAutomaton::Edge& edge : automaton_.EdgesOf(state)) {
+          const double rest = sums.LogRest(IndexOf(position) + 1, static_cast<std::size_t>(edge.to));
+          if (rest == kImpossible) continue;
+          for (std::int32_t c : automaton_.ClassesOf(static_cast<std::size_t>(edge.set))) {
+            const double value = std::max(own[static_cast<std::size_t>(c)], kImprobable) + rest;
+            if (value < top) continue;
+            const auto tokens = automaton_.TokensOf(static_cast<std::size_t>(c));
+            const Token first = *std::max_element(tokens.begin(), tokens.end(), [&](Token a, Token b) {
+              return row[static_cast<std::size_t>(a)] < row[static_cast<std::size_t>(b)];
+            });
+            if (value == top && found >= 0 && found < first) continue;
+            top = value;
+            found = first;
+          }
         }
-      }
+        return found;
+      });
     }
     const std::int32_t to = automaton_.Next(state, token);
     Check(to >= 0, "a best text that leaves the language");

@@ -37,7 +37,8 @@ class ConstrainedSession : public DenoiserSession {
     const std::vector<PassRef> inner = inner_.Forward(asked);
     std::vector<PassRef> passes;
     for (std::size_t i = 0; i < inner.size(); ++i) {
-      passes.push_back(std::make_shared<ConditionedPass>(inner[i], queries[i], constraint_, info().mask_token));
+      passes.push_back(
+          std::make_shared<ConditionedPass>(inner[i], queries[i], constraint_, info().mask_token, spares_));
     }
     return passes;
   }
@@ -140,6 +141,13 @@ class ConstrainedSession : public DenoiserSession {
   }
 
   void ProposeOne(const ProposalRequest& request) {
+    const auto vocab = static_cast<std::size_t>(info().vocab_size);
+    return KeptRows::AreDoubles(vocab) ? ProposeOneOf(request, first_) : ProposeOneOf(request, single_);
+  }
+
+  /// `room` for a row.
+  template <typename T>
+  void ProposeOneOf(const ProposalRequest& request, std::vector<T>& room) {
     const ConditionedPass& pass = Own(request.pass);
     const std::span<const Token> canvas = pass.canvas();
     const auto is_drawn = [&](Position row) {
@@ -161,28 +169,28 @@ class ConstrainedSession : public DenoiserSession {
         inner_.Propose({&own, 1});
         continue;
       }
-      pass.ReadRow(inner_, row, first_);
+      pass.ReadRow(inner_, row, room);
       if (!is_drawn(row)) {  // what could stand there instead of what does
-        request.out[i] = ProposeRow<double>(first_, row, *request.options, request.key, scratch_);
+        request.out[i] = ProposeRow<T>(room, row, *request.options, request.key, scratch_);
         continue;
       }
-      request.out[i] = Describe(row, drawn[static_cast<std::size_t>(row - constraint_.begin)], *request.options);
+      request.out[i] = Describe(room, row, drawn[static_cast<std::size_t>(row - constraint_.begin)], *request.options);
     }
   }
 
-  /// Of the row in first_.
-  Proposal Describe(Position row, Token token, const ProposalOptions& options) {
+  template <typename T>
+  static Proposal Describe(std::vector<T>& values, Position row, Token token, const ProposalOptions& options) {
     if (options.score_on == ScoreOn::kTempered) {
       ProposalOptions described = options;
       if (options.temperature == 0) described.temperature = 1;
-      const std::vector<double> law = ProposalLaw(first_, described);
-      for (std::size_t v = 0; v < law.size(); ++v) first_[v] = std::log(law[v]);
+      const std::vector<double> law = ProposalLaw(std::vector<double>(values.begin(), values.end()), described);
+      for (std::size_t v = 0; v < law.size(); ++v) values[v] = static_cast<T>(std::log(law[v]));
     }
-    const RowStats stats = SummariseRow<double>(first_);
+    const RowStats stats = SummariseRow<T>(values);
     return {.position = row,
             .token = token,
             .top_token = stats.top_token,
-            .token_prob = std::exp(first_[static_cast<std::size_t>(token)] - stats.log_sum_exp),
+            .token_prob = std::exp(static_cast<double>(values[static_cast<std::size_t>(token)]) - stats.log_sum_exp),
             .top_prob = std::exp(stats.top - stats.log_sum_exp),
             .second_prob = std::exp(stats.second - stats.log_sum_exp),
             .entropy = stats.entropy};
@@ -205,6 +213,8 @@ class ConstrainedSession : public DenoiserSession {
   RowScratch scratch_;
   std::vector<double> first_;  // rows at work
   std::vector<double> second_;
+  std::vector<float> single_;
+  const std::shared_ptr<SpareRows> spares_ = std::make_shared<SpareRows>();
 };
 
 }  // namespace
@@ -217,9 +227,9 @@ bool HasCompletion(const Constraint& constraint, std::span<const Token> canvas, 
   std::vector<std::int32_t> fixed;
   for (Position position = constraint.begin; position < constraint.end; ++position) {
     const Token token = canvas[static_cast<std::size_t>(position)];
-    fixed.push_back(token == mask ? LanguageSums::kFree : constraint.automaton->ClassOf(token));
+    fixed.push_back(token == mask ? LanguageWays::kFree : constraint.automaton->ClassOf(token));
   }
-  return LanguageSums(*constraint.automaton, fixed).is_possible();
+  return LanguageWays(*constraint.automaton, fixed).is_possible();
 }
 
 }  // namespace punt

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <tuple>
 
 #include "base/error_testing.h"
 #include "constrain/constrain_testing.h"
@@ -150,6 +151,107 @@ TEST(ConstrainedSession, ProposalsAreOneDrawFromTheConditionedProduct) {
     for (int i = 0; i < kDraws; ++i) drawn[Draw(setup, *pass, options, static_cast<std::uint64_t>(i))] += 1.0 / kDraws;
     EXPECT_LT(Distance(drawn, expected), 0.02) << temperature;
     EXPECT_LE(drawn.size(), expected.size());
+  }
+}
+
+// Rows of large vocabularies are kept and conditioned in single precision.
+TEST(ConstrainedSession, LargeVocabulariesAgreeWithSumsOverAllStrings) {
+  constexpr std::size_t kLetters = 3;
+  Question setup{.model = OpenModel("toy:product,length=6,vocab=5000,concentration=0.05")};
+  TokenTexts texts = LetterTexts(static_cast<int>(setup.vocab()) - 1);
+  for (std::size_t v = 0; v + 1 < setup.vocab(); ++v) {
+    texts.in_context[0][v] = std::string(1, static_cast<char>('a' + v % kLetters));
+  }
+  setup.inner = setup.model.denoiser->NewSession({});
+  setup.automaton = AutomatonOf("(?:ab|c)*[abc]?", texts);
+  setup.canvas.assign(6, setup.mask());
+  setup.canvas[3] = 2;
+  setup.session = NewConstrainedSession(*setup.inner, {.automaton = setup.automaton, .begin = 0, .end = 6});
+  const PassRef inner = Forward(*setup.inner, setup.canvas);
+  const std::vector<double> rows = Rows(*setup.inner, *inner);
+  const auto prob = [&](std::size_t i, std::size_t v) { return std::exp(rows[i * setup.vocab() + v]); };
+
+  // Of each letter at each position: all strings of letters with it, without its own weight there.
+  std::vector<std::vector<double>> factors(6, std::vector<double>(kLetters, 0.0));
+  std::vector<std::vector<double>> mass(6, std::vector<double>(kLetters, 0.0));
+  for (std::size_t i = 0; i < 6; ++i) {
+    for (std::size_t v = 0; v + 1 < setup.vocab(); ++v) mass[i][v % kLetters] += prob(i, v);
+  }
+  for (std::size_t code = 0; code < 729; ++code) {
+    std::size_t rest = code;
+    std::vector<std::size_t> letters;
+    std::int32_t state = 0;
+    for (std::size_t i = 0; i < 6; ++i, rest /= kLetters) {
+      letters.push_back(rest % kLetters);
+      if (state >= 0) state = setup.automaton->Next(static_cast<std::size_t>(state), static_cast<Token>(letters[i]));
+    }
+    if (state < 0 || !setup.automaton->accepts(static_cast<std::size_t>(state))) continue;
+    for (std::size_t i = 0; i < 6; ++i) {
+      double others = 1;
+      for (std::size_t k = 0; k < 6; ++k) {
+        if (k != i) others *= setup.canvas[k] == setup.mask() ? mass[k][letters[k]] : letters[k] == 2 ? 1.0 : 0.0;
+      }
+      factors[i][letters[i]] += others;
+    }
+  }
+
+  const PassRef pass = Forward(*setup.session, setup.canvas);
+  const std::vector<double> conditioned = Rows(*setup.session, *pass);
+  for (std::size_t i = 0; i < 6; ++i) {
+    double total = 0;
+    for (std::size_t v = 0; v + 1 < setup.vocab(); ++v) total += prob(i, v) * factors[i][v % kLetters];
+    for (std::size_t v = 0; v + 1 < setup.vocab(); ++v) {
+      ASSERT_NEAR(std::exp(conditioned[i * setup.vocab() + v]), prob(i, v) * factors[i][v % kLetters] / total, 1e-6);
+    }
+  }
+  for (const auto& [temperature, convention, top_k] :
+       {std::tuple(1.0, Convention::kLlada, 0), std::tuple(0.3, Convention::kLlada, 0),
+        std::tuple(1.0, Convention::kDream, 0), std::tuple(1.5, Convention::kLlada, 7),
+        std::tuple(0.0, Convention::kLlada, 0)}) {
+    const ProposalOptions options{.convention = convention, .temperature = temperature, .top_k = top_k};
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      const std::vector<Position> masks = {0, 1, 2, 4, 5};
+      std::vector<Proposal> proposals(masks.size());
+      const ProposalRequest request{
+          .pass = pass.get(), .rows = masks, .options = &options, .key = {.seed = seed}, .out = proposals};
+      setup.session->Propose({&request, 1});
+      std::vector<Token> text = setup.canvas;
+      for (const Proposal& proposal : proposals) {
+        const auto i = static_cast<std::size_t>(proposal.position);
+        text[i] = proposal.token;
+        const auto row = std::span(conditioned).subspan(i * setup.vocab(), setup.vocab());
+        const Proposal naive = ProposeFromRow(row, proposal.position, {.temperature = 0}, {});
+        EXPECT_NEAR(proposal.token_prob, std::exp(row[static_cast<std::size_t>(proposal.token)]), 1e-6);
+        EXPECT_NEAR(proposal.top_prob, naive.top_prob, 1e-6);
+        EXPECT_NEAR(proposal.second_prob, naive.second_prob, 1e-6);
+        EXPECT_NEAR(proposal.entropy, naive.entropy, 1e-4);
+      }
+      std::int32_t state = 0;
+      for (Token token : text) {
+        ASSERT_GE(state, 0);
+        state = setup.automaton->Next(static_cast<std::size_t>(state), token);
+      }
+      ASSERT_GE(state, 0);
+      EXPECT_TRUE(setup.automaton->accepts(static_cast<std::size_t>(state)));
+    }
+  }
+
+  // How often each letter is drawn where the others bear on it.
+  constexpr int kDraws = 3000;
+  std::vector<double> share(kLetters, 0.0);
+  const ProposalOptions options;
+  const std::vector<Position> masks = {0, 1, 2};
+  std::vector<Proposal> proposals(masks.size());
+  for (std::uint64_t seed = 0; seed < kDraws; ++seed) {
+    const ProposalRequest request{
+        .pass = pass.get(), .rows = masks, .options = &options, .key = {.seed = seed}, .out = proposals};
+    setup.session->Propose({&request, 1});
+    share[static_cast<std::size_t>(proposals[1].token) % kLetters] += 1.0 / kDraws;
+  }
+  double total = 0;
+  for (std::size_t letter = 0; letter < kLetters; ++letter) total += mass[1][letter] * factors[1][letter];
+  for (std::size_t letter = 0; letter < kLetters; ++letter) {
+    EXPECT_NEAR(share[letter], mass[1][letter] * factors[1][letter] / total, 0.04);
   }
 }
 

@@ -9,11 +9,11 @@
 // the language. Revealed positions have one class with weight 1; the factor leaves their own weight out, and so also
 // says what could stand there instead.
 //
-// The states that any way passes are found first, with nothing but zeros and ones: a way exists or does not, whatever
-// the model's probabilities. Only these states are summed over, which is what keeps long canvases cheap: near the
-// beginning and the end there are few. (Where something else might stand at a revealed position, other ways count.)
+// Vectors hold all states: what no way passes (language_ways.h) is zero. Loops run over the runs of edges that an
+// automaton's states are numbered for (edge_runs.h), and leave out sets that have no weight, which at revealed
+// positions are nearly all.
 //
-// Underflow. Vectors are scaled to a largest entry of 1. What is lost then is smaller than 1e-300 of what is kept,
+// Underflow. Vectors are scaled to a largest entry of 1. What is lost then is smaller than 1e-250 of what is kept,
 // unless the ways that are kept by the forward sums are those that the backward sums lose; the products at each
 // position show that, and the sums are then taken in logarithms. A token that the model gives probability 0 counts as
 // e^-10000 there, so that a canvas always has a completion if the language has one.
@@ -32,6 +32,31 @@ namespace {
 
 constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 constexpr double kLeastProduct = 1e-200;
+constexpr double kLost =
+    1e-250;  // of the largest; what is smaller soon is no normal number, with which processors are slow
+
+// Several at once: one sum waits for its own last addition.
+constexpr std::size_t kAtOnce = 8;
+
+double Largest(std::span<const double> values) {
+  double tops[kAtOnce] = {};
+  const std::size_t whole = values.size() / kAtOnce * kAtOnce;
+  for (std::size_t i = 0; i < whole; i += kAtOnce) {
+    for (std::size_t u = 0; u < kAtOnce; ++u) tops[u] = tops[u] < values[i + u] ? values[i + u] : tops[u];
+  }
+  for (std::size_t i = whole; i < values.size(); ++i) tops[0] = std::max(tops[0], values[i]);
+  return *std::max_element(tops, tops + kAtOnce);
+}
+
+double Product(std::span<const double> a, std::span<const double> b) {
+  double sums[kAtOnce] = {};
+  const std::size_t whole = a.size() / kAtOnce * kAtOnce;
+  for (std::size_t i = 0; i < whole; i += kAtOnce) {
+    for (std::size_t u = 0; u < kAtOnce; ++u) sums[u] += a[i + u] * b[i + u];
+  }
+  for (std::size_t i = whole; i < a.size(); ++i) sums[0] += a[i] * b[i];
+  return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+}
 
 struct Linear {
   static constexpr double kZero = 0;
@@ -40,11 +65,15 @@ struct Linear {
   static double Times(double a, double b) { return a * b; }
   static double Weight(double weight) { return weight; }
   static double LogOf(double value) { return value > 0 ? std::log(value) : kImpossible; }
-  static void Scale(std::vector<double>& values) {
-    double top = 0;
-    for (double value : values) top = std::max(top, value);
+  static void Scale(std::span<double> values) {
+    const double top = Largest(values);
     if (top <= 0) return;
-    for (double& value : values) value /= top;
+    const double factor = 1 / top;
+    const double least = kLost * top;
+    for (double& value : values) {
+      const double kept = value < least ? 0 : factor;  // a choice of factors, which vectors can make
+      value *= kept;
+    }
   }
 };
 
@@ -58,107 +87,123 @@ struct Log {
   static double Times(double a, double b) { return a + b; }
   static double Weight(double weight) { return std::max(weight, kImprobable); }
   static double LogOf(double value) { return value; }
-  static void Scale(std::vector<double>&) {}
+  static void Scale(std::span<double>) {}
 };
 
 struct Best : Log {
-  static double Plus(double a, double b) { return std::max(a, b); }
+  static double Plus(double a, double b) { return a < b ? b : a; }
 };
 
-}  // namespace
-
-LanguageSums::LanguageSums(const TokenAutomaton& automaton, std::span<const std::int32_t> fixed, bool frees_fixed)
-    : automaton_(automaton), fixed_(fixed.begin(), fixed.end()) {
-  FindLive(frees_fixed);
-}
-
-void LanguageSums::FindLive(bool frees_fixed) {
-  const std::size_t length = fixed_.size();
-  const std::size_t states = automaton_.states();
-  std::vector<std::vector<char>> reached(length + 1, std::vector<char>(states, 0));
-  reached[0][0] = 1;
-  std::vector<char> has(automaton_.sets(), 1);  // sets that lead on at a position
-  const auto look_at = [&](std::size_t position) {
-    const bool is_fixed = fixed_[position] != kFree;
-    std::fill(has.begin(), has.end(), is_fixed ? 0 : 1);
-    if (fixed_[position] < 0) return;
-    for (std::int32_t set : automaton_.SetsWith(static_cast<std::size_t>(fixed_[position]))) {
-      has[static_cast<std::size_t>(set)] = 1;
-    }
-  };
-  for (std::size_t i = 0; i < length; ++i) {
-    look_at(i);
-    for (std::size_t q = 0; q < states; ++q) {
-      if (!reached[i][q]) continue;
-      for (const TokenAutomaton::Edge& edge : automaton_.EdgesOf(q)) {
-        if (has[static_cast<std::size_t>(edge.set)]) reached[i + 1][static_cast<std::size_t>(edge.to)] = 1;
-      }
-    }
-  }
-  reached_.resize(length + 1);
-  leading_.resize(length + 1);
-  possible_.assign(length * automaton_.classes(), frees_fixed ? 1 : 0);
-  std::vector<char> leads(states, 0), leads_before(states, 0);
-  for (std::size_t q = 0; q < states; ++q) leads[q] = automaton_.accepts(q);
-  const auto list = [&](std::size_t position) {
-    for (std::size_t q = 0; q < states; ++q) {
-      const auto state = static_cast<std::int32_t>(q);
-      const bool is_on_a_way = reached[position][q] && leads[q];
-      if (frees_fixed ? reached[position][q] != 0 : is_on_a_way) reached_[position].push_back(state);
-      if (frees_fixed ? leads[q] != 0 : is_on_a_way) leading_[position].push_back(state);
-    }
-  };
-  list(length);
-  std::vector<char> is_used(automaton_.sets(), 0);
-  for (std::size_t i = length; i-- > 0;) {
-    look_at(i);
-    std::fill(is_used.begin(), is_used.end(), 0);
-    for (std::size_t q = 0; q < states; ++q) {
-      leads_before[q] = 0;
-      if (!frees_fixed && !reached[i][q]) continue;
-      for (const TokenAutomaton::Edge& edge : automaton_.EdgesOf(q)) {
-        if (!has[static_cast<std::size_t>(edge.set)] || !leads[static_cast<std::size_t>(edge.to)]) continue;
-        leads_before[q] = 1;
-        is_used[static_cast<std::size_t>(edge.set)] = 1;
-      }
-    }
-    leads.swap(leads_before);
-    list(i);
-    for (std::size_t set = 0; set < is_used.size(); ++set) {
-      if (!is_used[set]) continue;
-      for (std::int32_t own : automaton_.ClassesOf(set)) {
-        possible_[i * automaton_.classes() + static_cast<std::size_t>(own)] = 1;
-      }
-    }
-  }
-  is_possible_ = leads[0] != 0;
+/// out[i] = out[i] + weight in[i].
+template <typename Kind>
+void AddStretch(double weight, const double* in, std::int32_t count, double* out) {
+  for (std::int32_t i = 0; i < count; ++i) out[i] = Kind::Plus(out[i], Kind::Times(weight, in[i]));
 }
 
 template <typename Kind>
-void LanguageSums::SetWeights(std::size_t position, std::span<const double> weights,
-                              std::vector<double>& of_set) const {
-  if (fixed_[position] != kFree) {
+void AddToAll(double what, std::int32_t count, double* out) {
+  for (std::int32_t i = 0; i < count; ++i) out[i] = Kind::Plus(out[i], what);
+}
+
+/// The sum of value(i), four at once: one sum waits for its own last addition.
+template <typename Kind, typename Value>
+double SumOf(std::size_t count, const Value& value) {
+  double sums[4] = {Kind::kZero, Kind::kZero, Kind::kZero, Kind::kZero};
+  const std::size_t whole = count / 4 * 4;
+  for (std::size_t i = 0; i < whole; i += 4) {
+    for (std::size_t u = 0; u < 4; ++u) sums[u] = Kind::Plus(sums[u], value(i + u));
+  }
+  for (std::size_t i = whole; i < count; ++i) sums[0] = Kind::Plus(sums[0], value(i));
+  return Kind::Plus(Kind::Plus(sums[0], sums[1]), Kind::Plus(sums[2], sums[3]));
+}
+
+template <typename Kind>
+double SumOf(const double* in, std::int32_t count) {
+  return SumOf<Kind>(static_cast<std::size_t>(count), [&](std::size_t i) { return in[i]; });
+}
+
+/// before(q) = sum over (q -set-> r) of weight(set) after(r)
+template <typename Kind>
+void GoBack(const EdgeRuns& runs, std::span<const double> weights, const double* after, double* before) {
+  for (std::size_t set = 0; set < runs.sets(); ++set) {
+    const double weight = weights[set];
+    if (weight == Kind::kZero) continue;
+    for (const EdgeRun& run : runs.StretchesOf(set)) {
+      AddStretch<Kind>(weight, after + run.to, run.count, before + run.from);
+    }
+    for (const EdgeRun& run : runs.FansOf(set)) {
+      if (after[run.to] == Kind::kZero) continue;
+      AddToAll<Kind>(Kind::Times(weight, after[run.to]), run.count, before + run.from);
+    }
+    for (const EdgeRun& edge : runs.SinglesOf(set)) {
+      before[edge.from] = Kind::Plus(before[edge.from], Kind::Times(weight, after[edge.to]));
+    }
+  }
+}
+
+/// after(r) = sum over (q -set-> r) of before(q) weight(set)
+template <typename Kind>
+void GoOn(const EdgeRuns& runs, std::span<const double> weights, const double* before, double* after) {
+  for (std::size_t set = 0; set < runs.sets(); ++set) {
+    const double weight = weights[set];
+    if (weight == Kind::kZero) continue;
+    for (const EdgeRun& run : runs.StretchesOf(set)) {
+      AddStretch<Kind>(weight, before + run.from, run.count, after + run.to);
+    }
+    for (const EdgeRun& run : runs.FansOf(set)) {
+      after[run.to] = Kind::Plus(after[run.to], Kind::Times(weight, SumOf<Kind>(before + run.from, run.count)));
+    }
+    for (const EdgeRun& edge : runs.SinglesOf(set)) {
+      after[edge.to] = Kind::Plus(after[edge.to], Kind::Times(weight, before[edge.from]));
+    }
+  }
+}
+
+/// Of states that no way passes.
+void Clear(const BitRow& live, double zero, std::span<double> values) {
+  for (std::size_t begin = 0; begin < values.size(); begin += 64) {
+    const std::uint64_t bits = live.words()[begin / 64];
+    if (bits == ~std::uint64_t{0}) continue;
+    const std::size_t count = std::min<std::size_t>(64, values.size() - begin);
+    if (bits == 0) {
+      std::fill_n(values.begin() + static_cast<std::ptrdiff_t>(begin), count, zero);
+      continue;
+    }
+    for (std::size_t i = 0; i < count; ++i) values[begin + i] = (bits >> i) & 1 ? values[begin + i] : zero;
+  }
+}
+
+}  // namespace
+
+LanguageSums::LanguageSums(std::shared_ptr<const LanguageWays> ways)
+    : ways_(std::move(ways)), automaton_(ways_->automaton()), states_(automaton_.states()) {}
+
+template <typename Kind>
+void LanguageSums::SetWeights(std::size_t position, std::span<const double> weights, std::vector<double>& of_class,
+                              std::span<double> of_set) const {
+  const std::int32_t fixed = ways_->fixed(position);
+  if (fixed != LanguageWays::kFree) {
     std::fill(of_set.begin(), of_set.end(), Kind::kZero);
-    for (std::int32_t set : automaton_.SetsWith(static_cast<std::size_t>(fixed_[position]))) {
+    for (std::int32_t set : automaton_.SetsWith(static_cast<std::size_t>(fixed))) {
       of_set[static_cast<std::size_t>(set)] = Kind::kOne;
     }
     return;
   }
-  const auto row = weights.subspan(position * automaton_.classes(), automaton_.classes());
-  const std::span<const char> possible = Possible(position);
+  const std::span<const char> possible = ways_->Possible(position);
+  of_class.resize(automaton_.classes());
+  for (std::size_t c = 0; c < of_class.size(); ++c) {
+    of_class[c] = possible[c] ? Kind::Weight(weights[position * automaton_.classes() + c]) : Kind::kZero;
+  }
   for (std::size_t set = 0; set < of_set.size(); ++set) {
-    double sum = Kind::kZero;
-    for (std::int32_t own : automaton_.ClassesOf(set)) {
-      const auto c = static_cast<std::size_t>(own);
-      if (possible[c]) sum = Kind::Plus(sum, Kind::Weight(row[c]));
-    }
-    of_set[set] = sum;
+    const auto members = automaton_.ClassesOf(set);
+    of_set[set] =
+        SumOf<Kind>(members.size(), [&](std::size_t i) { return of_class[static_cast<std::size_t>(members[i])]; });
   }
 }
 
 bool LanguageSums::Run(SumKind kind, std::span<const double> weights) {
-  Check(is_possible(), "sums over no ways at all");
-  Check(weights.size() == length() * automaton_.classes(), "a weight for each class at each position");
+  Check(ways_->is_possible(), "sums over no ways at all");
+  Check(weights.size() == ways_->length() * automaton_.classes(), "a weight for each class at each position");
   kind_ = kind;
   switch (kind) {
     case SumKind::kLinear:
@@ -173,96 +218,78 @@ bool LanguageSums::Run(SumKind kind, std::span<const double> weights) {
 
 template <typename Kind>
 bool LanguageSums::RunAs(std::span<const double> weights) {
-  const std::size_t length = fixed_.size();
-  std::vector<std::vector<double>> of_sets(length, std::vector<double>(automaton_.sets()));
-  for (std::size_t i = 0; i < length; ++i) SetWeights<Kind>(i, weights, of_sets[i]);
+  const std::size_t length = ways_->length();
+  const EdgeRuns& runs = automaton_.runs();
+  const std::size_t sets = automaton_.sets();
+  std::vector<double> of_sets(length * sets);
+  std::vector<double> of_class;
+  const auto weights_at = [&](std::size_t position) { return std::span(of_sets).subspan(position * sets, sets); };
+  for (std::size_t i = 0; i < length; ++i) SetWeights<Kind>(i, weights, of_class, weights_at(i));
 
-  std::vector<double> value(automaton_.states(), Kind::kZero);  // of the states of the position before or after
-  backward_.assign(length + 1, {});
-  for (std::int32_t q : leading_[length]) {
-    backward_[length].push_back(automaton_.accepts(static_cast<std::size_t>(q)) ? Kind::kOne : Kind::kZero);
+  backward_.assign((length + 1) * states_, Kind::kZero);
+  for (std::size_t q = 0; q < states_; ++q) {
+    if (automaton_.accepts(q) && ways_->Leading(length)[q]) BackwardAt(length)[q] = Kind::kOne;
   }
   for (std::size_t i = length; i-- > 0;) {
-    for (std::size_t k = 0; k < leading_[i + 1].size(); ++k) {
-      value[static_cast<std::size_t>(leading_[i + 1][k])] = backward_[i + 1][k];
-    }
-    for (std::int32_t q : leading_[i]) {
-      double sum = Kind::kZero;
-      for (const TokenAutomaton::Edge& edge : automaton_.EdgesOf(static_cast<std::size_t>(q))) {
-        const double rest = value[static_cast<std::size_t>(edge.to)];
-        if (rest == Kind::kZero) continue;
-        sum = Kind::Plus(sum, Kind::Times(of_sets[i][static_cast<std::size_t>(edge.set)], rest));
-      }
-      backward_[i].push_back(sum);
-    }
-    Kind::Scale(backward_[i]);
-    for (std::int32_t q : leading_[i + 1]) value[static_cast<std::size_t>(q)] = Kind::kZero;
+    const std::span<double> before = BackwardAt(i);
+    GoBack<Kind>(runs, weights_at(i), BackwardAt(i + 1).data(), before.data());
+    Clear(ways_->Leading(i), Kind::kZero, before);
+    Kind::Scale(before);
   }
+  if (kind_ == SumKind::kBest) return true;
 
-  forward_.assign(length + 1, {});
-  forward_[0].assign(1, Kind::kOne);
-  for (std::size_t i = 0; i < length; ++i) {
-    for (std::size_t k = 0; k < reached_[i].size(); ++k) {
-      if (forward_[i][k] == Kind::kZero) continue;
-      for (const TokenAutomaton::Edge& edge : automaton_.EdgesOf(static_cast<std::size_t>(reached_[i][k]))) {
-        double& to = value[static_cast<std::size_t>(edge.to)];
-        to = Kind::Plus(to, Kind::Times(forward_[i][k], of_sets[i][static_cast<std::size_t>(edge.set)]));
-      }
-    }
-    for (std::int32_t q : reached_[i + 1]) forward_[i + 1].push_back(value[static_cast<std::size_t>(q)]);
-    std::fill(value.begin(), value.end(), Kind::kZero);
-    Kind::Scale(forward_[i + 1]);
+  std::vector<double> before(states_, Kind::kZero), after;
+  before[0] = Kind::kOne;
+  factors_.assign(length * automaton_.classes(), Kind::kZero);
+  for (std::size_t i = 0;; ++i) {
+    if (kind_ == SumKind::kLinear && !(Product(before, BackwardAt(i)) > kLeastProduct)) return false;
+    if (i == length) return true;
+    SetFactors<Kind>(i, before.data());
+    after.assign(states_, Kind::kZero);
+    GoOn<Kind>(runs, weights_at(i), before.data(), after.data());
+    Clear(ways_->Reached(i + 1), Kind::kZero, after);
+    Kind::Scale(after);
+    before.swap(after);
   }
-  if (kind_ != SumKind::kLinear) return true;
-  for (std::size_t i = 0; i <= length; ++i) {
-    double through = 0;
-    for (std::size_t k = 0; k < reached_[i].size(); ++k)
-      value[static_cast<std::size_t>(reached_[i][k])] = forward_[i][k];
-    for (std::size_t k = 0; k < leading_[i].size(); ++k) {
-      through += value[static_cast<std::size_t>(leading_[i][k])] * backward_[i][k];
-    }
-    for (std::int32_t q : reached_[i]) value[static_cast<std::size_t>(q)] = Kind::kZero;
-    if (!(through > kLeastProduct)) return false;
-  }
-  return true;
 }
 
 double LanguageSums::LogRest(std::size_t position, std::size_t state) const {
-  const auto& live = leading_[position];
-  const auto found = std::lower_bound(live.begin(), live.end(), static_cast<std::int32_t>(state));
-  if (found == live.end() || *found != static_cast<std::int32_t>(state)) return kImpossible;
-  const double value = backward_[position][static_cast<std::size_t>(found - live.begin())];
+  const double value = backward_[position * states_ + state];
   return kind_ == SumKind::kLinear ? Linear::LogOf(value) : value;
 }
 
 template <typename Kind>
-std::vector<double> LanguageSums::FactorsAs(std::size_t position) const {
-  std::vector<double> rest(automaton_.states(), Kind::kZero);
-  for (std::size_t k = 0; k < leading_[position + 1].size(); ++k) {
-    rest[static_cast<std::size_t>(leading_[position + 1][k])] = backward_[position + 1][k];
-  }
-  std::vector<double> of_set(automaton_.sets(), Kind::kZero);
-  for (std::size_t k = 0; k < reached_[position].size(); ++k) {
-    for (const TokenAutomaton::Edge& edge : automaton_.EdgesOf(static_cast<std::size_t>(reached_[position][k]))) {
-      double& through = of_set[static_cast<std::size_t>(edge.set)];
-      through = Kind::Plus(through, Kind::Times(forward_[position][k], rest[static_cast<std::size_t>(edge.to)]));
+void LanguageSums::SetFactors(std::size_t position, const double* before) {
+  const EdgeRuns& runs = automaton_.runs();
+  const double* after = BackwardAt(position + 1).data();
+  double* factors = factors_.data() + position * automaton_.classes();
+  for (std::size_t set = 0; set < runs.sets(); ++set) {
+    double through = Kind::kZero;
+    for (const EdgeRun& run : runs.StretchesOf(set)) {
+      const double* from = before + run.from;
+      const double* to = after + run.to;
+      through = Kind::Plus(through, SumOf<Kind>(static_cast<std::size_t>(run.count),
+                                                [&](std::size_t i) { return Kind::Times(from[i], to[i]); }));
     }
-  }
-  std::vector<double> factors(automaton_.classes(), Kind::kZero);
-  for (std::size_t set = 0; set < of_set.size(); ++set) {
-    if (of_set[set] == Kind::kZero) continue;
-    for (std::int32_t own : automaton_.ClassesOf(set)) {
-      double& factor = factors[static_cast<std::size_t>(own)];
-      factor = Kind::Plus(factor, of_set[set]);
+    for (const EdgeRun& run : runs.FansOf(set)) {
+      through = Kind::Plus(through, Kind::Times(after[run.to], SumOf<Kind>(before + run.from, run.count)));
     }
+    for (const EdgeRun& edge : runs.SinglesOf(set)) {
+      through = Kind::Plus(through, Kind::Times(before[edge.from], after[edge.to]));
+    }
+    if (through == Kind::kZero) continue;
+    for (std::int32_t own : automaton_.ClassesOf(set)) factors[own] = Kind::Plus(factors[own], through);
   }
-  for (double& factor : factors) factor = Kind::LogOf(factor);
-  return factors;
 }
 
 std::vector<double> LanguageSums::LogFactors(std::size_t position) const {
   Check(kind_ != SumKind::kBest, "factors of best ways");
-  return kind_ == SumKind::kLinear ? FactorsAs<Linear>(position) : FactorsAs<Log>(position);
+  const auto begin = factors_.begin() + static_cast<std::ptrdiff_t>(position * automaton_.classes());
+  std::vector<double> factors(begin, begin + static_cast<std::ptrdiff_t>(automaton_.classes()));
+  if (kind_ == SumKind::kLinear) {
+    for (double& factor : factors) factor = Linear::LogOf(factor);
+  }
+  return factors;
 }
 
 }  // namespace punt

@@ -1,11 +1,11 @@
 // Sums over all ways to fill a canvas within a language: the forward-backward algorithm on a token automaton.
 #pragma once
 
-#include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
-#include "constrain/token_automaton.h"
+#include "constrain/language_ways.h"
 
 namespace punt {
 
@@ -18,27 +18,13 @@ inline constexpr double kImprobable = -10'000;
 ///   kBest     the largest product, in logarithms
 enum class SumKind { kLinear, kLog, kBest };
 
-/// The ways through one canvas. The automaton must outlive it.
+/// Sums over the ways through one canvas.
 class LanguageSums {
  public:
-  static constexpr std::int32_t kFree = -2;
-
-  /// Of each position the class of its token, or kFree. Impossible tokens have class -1. `frees_fixed`: factors of
-  /// fixed positions will be asked for, which takes more states.
-  LanguageSums(const TokenAutomaton& automaton, std::span<const std::int32_t> fixed, bool frees_fixed = false);
-
-  std::size_t length() const { return fixed_.size(); }
-  bool is_free(std::size_t position) const { return fixed_[position] == kFree; }
-  /// Whether there is a way at all. Everything below needs one.
-  bool is_possible() const { return is_possible_; }
-  /// By class: whether such a token may stand at a free position. With frees_fixed all may, because other tokens may
-  /// stand where some are fixed.
-  std::span<const char> Possible(std::size_t position) const {
-    return std::span(possible_).subspan(position * automaton_.classes(), automaton_.classes());
-  }
+  explicit LanguageSums(std::shared_ptr<const LanguageWays> ways);
 
   /// The weights of the classes at each position: [L x C], of fixed positions not used; logarithms for kLog and kBest.
-  /// False when kLinear has lost all ways to underflow: then take kLog.
+  /// There must be a way. False when kLinear has lost all ways to underflow: then take kLog.
   bool Run(SumKind kind, std::span<const double> weights);
 
   // After Run.
@@ -48,28 +34,29 @@ class LanguageSums {
   double LogRest(std::size_t position, std::size_t state) const;
 
   /// Of each class at `position`, what the ways through it add up to without that position's own weight, in logarithms
-  /// up to a constant; -infinity: none. For fixed positions too (see above), as if they alone were free. Not for kBest.
+  /// up to a constant; -infinity: none. If the ways free what is fixed, for fixed positions too, as if they alone were
+  /// free. Not for kBest.
   std::vector<double> LogFactors(std::size_t position) const;
 
  private:
   template <typename Kind>
   bool RunAs(std::span<const double> weights);
   template <typename Kind>
-  void SetWeights(std::size_t position, std::span<const double> weights, std::vector<double>& of_set) const;
+  void SetWeights(std::size_t position, std::span<const double> weights, std::vector<double>& of_class,
+                  std::span<double> of_set) const;
   template <typename Kind>
-  std::vector<double> FactorsAs(std::size_t position) const;
-  void FindLive(bool frees_fixed);
+  void SetFactors(std::size_t position, const double* before);
 
+  std::span<double> BackwardAt(std::size_t position) {
+    return std::span(backward_).subspan(position * states_, states_);
+  }
+
+  const std::shared_ptr<const LanguageWays> ways_;
   const TokenAutomaton& automaton_;
-  std::vector<std::int32_t> fixed_;
-  bool is_possible_ = false;
-  using Lists = std::vector<std::vector<std::int32_t>>;  // [L + 1], ascending
-  Lists reached_;                                        // states that are reached, and pass on unless frees_fixed
-  Lists leading_;                                        // states that lead on, and are reached unless frees_fixed
-  std::vector<char> possible_;                           // [L x C]
+  const std::size_t states_;
   SumKind kind_ = SumKind::kLinear;
-  std::vector<std::vector<double>> forward_;   // of the states in reached_
-  std::vector<std::vector<double>> backward_;  // of those in leading_
+  std::vector<double> backward_;  // [L + 1 x states]
+  std::vector<double> factors_;   // [L x C], not logarithms for kLinear
 };
 
 }  // namespace punt

@@ -55,7 +55,7 @@ std::vector<double> ClassWeights(const Naive& naive, bool is_log) {
 
 std::vector<std::int32_t> FixedOf(const Naive& naive) {
   std::vector<std::int32_t> fixed;
-  for (Token token : naive.canvas) fixed.push_back(token < 0 ? LanguageSums::kFree : naive.automaton.ClassOf(token));
+  for (Token token : naive.canvas) fixed.push_back(token < 0 ? LanguageWays::kFree : naive.automaton.ClassOf(token));
   return fixed;
 }
 
@@ -85,9 +85,10 @@ TEST(LanguageSums, AgreeWithSumsOverAllStrings) {
     Naive flat = naive;
     for (auto& weights : flat.tokens) weights.assign(kVocab, 1.0);
     for (bool frees_fixed : {false, true}) {
-      LanguageSums sums(naive.automaton, FixedOf(naive), frees_fixed);
-      ASSERT_EQ(sums.is_possible(), flat.Sum(0, 0) > 0);
-      if (!sums.is_possible() || naive.Sum(0, 0) == 0) continue;
+      const auto ways = std::make_shared<LanguageWays>(naive.automaton, FixedOf(naive), frees_fixed);
+      LanguageSums sums(ways);
+      ASSERT_EQ(ways->is_possible(), flat.Sum(0, 0) > 0);
+      if (!ways->is_possible() || naive.Sum(0, 0) == 0) continue;
       ++possible;
       for (SumKind kind : {SumKind::kLinear, SumKind::kLog}) {
         ASSERT_TRUE(sums.Run(kind, ClassWeights(naive, kind == SumKind::kLog)));
@@ -117,8 +118,9 @@ TEST(LanguageSums, AgreeWithSumsOverAllStrings) {
 
 TEST(LanguageSums, RestsAreWhatGoesOn) {
   ForRandomCanvases(200, [&](const Naive& naive) {
-    LanguageSums sums(naive.automaton, FixedOf(naive));
-    if (!sums.is_possible() || naive.Sum(0, 0) == 0) return;
+    const auto ways = std::make_shared<LanguageWays>(naive.automaton, FixedOf(naive));
+    LanguageSums sums(ways);
+    if (!ways->is_possible() || naive.Sum(0, 0) == 0) return;
     sums.Run(SumKind::kLog, ClassWeights(naive, true));
     EXPECT_NEAR(sums.LogRest(0, 0), std::log(naive.Sum(0, 0)), 1e-11);
     // The best way is the largest product.
@@ -143,9 +145,10 @@ TEST(LanguageSums, RestsAreWhatGoesOn) {
 // "a" is all but certain everywhere, and the language wants none of it at the end of a long canvas.
 TEST(LanguageSums, WhatNoDoubleHoldsIsSummedInLogarithms) {
   const auto automaton = AutomatonOf("a{300}|b{300}c", LetterTexts(3));
-  std::vector<std::int32_t> fixed(301, LanguageSums::kFree);
-  LanguageSums sums(*automaton, fixed);
-  ASSERT_TRUE(sums.is_possible());
+  std::vector<std::int32_t> fixed(301, LanguageWays::kFree);
+  const auto ways = std::make_shared<LanguageWays>(*automaton, fixed);
+  LanguageSums sums(ways);
+  ASSERT_TRUE(ways->is_possible());
   std::vector<double> weights(301 * automaton->classes(), 1e-30), logs(weights.size(), std::log(1e-30));
   for (std::size_t i = 0; i < 301; ++i) {
     weights[i * automaton->classes() + static_cast<std::size_t>(automaton->ClassOf(0))] = 1;
@@ -154,8 +157,8 @@ TEST(LanguageSums, WhatNoDoubleHoldsIsSummedInLogarithms) {
   EXPECT_TRUE(sums.Run(SumKind::kLinear, weights)) << "only one way has this length";
   // Both ways have the length now: one is lost from the front, the other from the back.
   const auto crossed = AutomatonOf("(?:a{200}c{200}|b{200}d{200})", LetterTexts(4));
-  fixed.assign(400, LanguageSums::kFree);
-  LanguageSums two(*crossed, fixed);
+  fixed.assign(400, LanguageWays::kFree);
+  LanguageSums two(std::make_shared<LanguageWays>(*crossed, fixed));
   std::vector<double> crossing(400 * crossed->classes(), 0.0), log_crossing(crossing.size());
   for (std::size_t i = 0; i < 400; ++i) {
     for (Token token = 0; token < 4; ++token) {

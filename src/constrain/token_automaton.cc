@@ -253,6 +253,95 @@ class TokenAutomaton::Lifting {
     return leads;
   }
 
+  using EdgeLists = std::vector<std::vector<Edge>>;  // by state, sorted by set
+
+  /// The states that lead on, in the order of their new numbers: what counts (characters, items) one after the other,
+  /// so that states which differ in nothing but the count have neighbouring numbers, and so do those to which the same
+  /// set leads from them. It is found from pairs: when q and its neighbour q' have edges of the same set, the states
+  /// these lead to are neighbours as well. The first pairs are states of the same sets, one byte apart, those of most
+  /// edges first. That is only for speed (edge_runs.h); any order is right that begins with the start.
+  std::vector<std::size_t> OrderOfStates(const EdgeLists& edges, const std::vector<bool>& leads) const {
+    constexpr std::size_t kNone = SIZE_MAX;
+    std::vector<std::size_t> follower(edges.size(), kNone);
+    std::vector<std::size_t> followed(edges.size(), kNone);
+    std::vector<std::size_t> open;
+    const auto pair = [&](std::size_t first, std::size_t second) {
+      if (first == second || second == 0 || follower[first] != kNone || followed[second] != kNone) return;
+      follower[first] = second;
+      followed[second] = first;
+      open.push_back(first);
+    };
+    const auto pair_what_follows = [&] {
+      while (!open.empty()) {
+        const std::size_t q = open.back();
+        open.pop_back();
+        const std::vector<Edge>& own = edges[q];
+        const std::vector<Edge>& other = edges[follower[q]];
+        for (std::size_t i = 0, k = 0; i < own.size() && k < other.size();) {
+          if (own[i].set == other[k].set) {
+            pair(static_cast<std::size_t>(own[i++].to), static_cast<std::size_t>(other[k++].to));
+          } else {
+            own[i].set < other[k].set ? ++i : ++k;
+          }
+        }
+      }
+    };
+    std::vector<std::size_t> states;
+    for (std::size_t q = 0; q < edges.size(); ++q) {
+      if (leads[q]) states.push_back(q);
+    }
+    std::vector<std::size_t> seeds = states;
+    std::stable_sort(seeds.begin(), seeds.end(),
+                     [&](std::size_t a, std::size_t b) { return edges[a].size() > edges[b].size(); });
+    const std::vector<std::int32_t> depths = Depths();
+    const auto depth_of = [&](std::size_t q) {
+      return q < origins_.size() ? depths[static_cast<std::size_t>(origins_[q].state)] : -1;
+    };
+    const auto has_same_sets = [&](std::size_t a, std::size_t b) {
+      return std::equal(edges[a].begin(), edges[a].end(), edges[b].begin(), edges[b].end(),
+                        [](const Edge& x, const Edge& y) { return x.set == y.set; });
+    };
+    for (std::size_t q : seeds) {
+      for (const Edge& edge : edges[q]) {
+        const auto to = static_cast<std::size_t>(edge.to);
+        if (depth_of(to) == depth_of(q) + 1 && has_same_sets(q, to)) pair(q, to);
+      }
+      pair_what_follows();
+    }
+
+    std::vector<std::size_t> order;
+    std::vector<bool> is_numbered(edges.size(), false);
+    const auto number_from = [&](std::size_t q) {
+      for (; q != kNone && !is_numbered[q]; q = follower[q]) {
+        is_numbered[q] = true;
+        order.push_back(q);
+      }
+    };
+    for (std::size_t q : states) {
+      if (followed[q] == kNone) number_from(q);
+    }
+    for (std::size_t q : states) number_from(q);  // what follows itself
+    return order;
+  }
+
+  /// Of the byte automaton's states, how many bytes lead there at least.
+  std::vector<std::int32_t> Depths() const {
+    std::vector<std::int32_t> depths(static_cast<std::size_t>(language_.size()), -1);
+    std::vector<int> examples(language_.kinds(), 0);  // a byte of each kind
+    for (int byte = 0; byte < 256; ++byte) examples[language_.KindOf(static_cast<unsigned char>(byte))] = byte;
+    std::vector<ByteAutomaton::State> open = {language_.start()};
+    depths[static_cast<std::size_t>(language_.start())] = 0;
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      for (int byte : examples) {
+        const ByteAutomaton::State to = language_.Next(open[i], static_cast<unsigned char>(byte));
+        if (to == ByteAutomaton::kDead || depths[static_cast<std::size_t>(to)] >= 0) continue;
+        depths[static_cast<std::size_t>(to)] = depths[static_cast<std::size_t>(open[i])] + 1;
+        open.push_back(to);
+      }
+    }
+    return depths;
+  }
+
   void FindEdges(TokenAutomaton& made) {
     const std::size_t last = origins_.size();
     std::vector<Arrows> arrows;
@@ -269,15 +358,9 @@ class TokenAutomaton::Lifting {
     const std::vector<bool> leads = LeadingOn(arrows, last);
     if (!leads[0]) BadInput("no sequence of this model's tokens spells a text that {} matches", what_);
 
-    std::vector<std::int32_t> new_of(last + 1, -1);
-    for (std::size_t q = 0; q < arrows.size(); ++q) {
-      if (!leads[q]) continue;
-      new_of[q] = static_cast<std::int32_t>(made.accepts_.size());
-      made.accepts_.push_back(q == last || language_.accepts(origins_[q].state));
-    }
     std::map<std::vector<std::int32_t>, std::int32_t> set_of;
-    made.edge_begin_ = {0};
     made.set_begin_ = {0};
+    EdgeLists edges(arrows.size());
     for (std::size_t q = 0; q < arrows.size(); ++q) {
       if (!leads[q]) continue;
       for (std::size_t i = 0; i < arrows[q].size();) {
@@ -290,8 +373,20 @@ class TokenAutomaton::Lifting {
           made.set_classes_.insert(made.set_classes_.end(), set.begin(), set.end());
           made.set_begin_.push_back(made.set_classes_.size());
         }
-        made.edges_.push_back({new_of[static_cast<std::size_t>(to)], found->second});
+        edges[q].push_back({.to = to, .set = found->second});
       }
+      std::sort(edges[q].begin(), edges[q].end(), [](const Edge& a, const Edge& b) { return a.set < b.set; });
+    }
+
+    const std::vector<std::size_t> order = OrderOfStates(edges, leads);
+    std::vector<std::int32_t> new_of(last + 1, -1);
+    for (std::size_t q : order) {
+      new_of[q] = static_cast<std::int32_t>(made.accepts_.size());
+      made.accepts_.push_back(q == last || language_.accepts(origins_[q].state));
+    }
+    made.edge_begin_ = {0};
+    for (std::size_t q : order) {
+      for (const Edge& edge : edges[q]) made.edges_.push_back({new_of[static_cast<std::size_t>(edge.to)], edge.set});
       made.edge_begin_.push_back(made.edges_.size());
     }
   }
@@ -324,6 +419,12 @@ TokenAutomaton::TokenAutomaton(const ByteAutomaton& language, const TokenTexts& 
     if (class_of_[token] >= 0 && sets_with[static_cast<std::size_t>(class_of_[token])].empty()) class_of_[token] = -1;
     class_numbers_.push_back(class_of_[token] >= 0 ? class_of_[token] : static_cast<std::int32_t>(classes()));
   }
+
+  std::vector<EdgeRuns::Edge> all;
+  for (std::size_t q = 0; q < states(); ++q) {
+    for (const Edge& edge : EdgesOf(q)) all.push_back({static_cast<std::int32_t>(q), edge.to, edge.set});
+  }
+  runs_ = EdgeRuns(std::move(all), sets());
 
   std::vector<std::size_t> distance(states(), SIZE_MAX);
   std::vector<std::size_t> order = {0};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "constrain/byte_automaton.h"
+#include "constrain/edge_runs.h"
 #include "punt/types.h"
 
 namespace punt {
@@ -68,6 +69,9 @@ class TokenAutomaton {
   /// -1: the token does not go on from there.
   std::int32_t Next(std::size_t state, Token token) const;
 
+  /// The same edges, for loops over all of them.
+  const EdgeRuns& runs() const { return runs_; }
+
   /// The fewest tokens of a text.
   std::size_t shortest() const { return shortest_; }
   /// Whether there are tokens that fill what a text leaves of a canvas.
@@ -79,6 +83,7 @@ class TokenAutomaton {
   std::vector<bool> accepts_;
   std::vector<std::size_t> edge_begin_;
   std::vector<Edge> edges_;
+  EdgeRuns runs_;
   std::vector<std::size_t> set_begin_;
   std::vector<std::int32_t> set_classes_;
   std::vector<std::size_t> class_begin_;

@@ -15,7 +15,8 @@ struct TemperedRow {
   double temperature = 1;
 };
 
-/// scaled_v = (row_v - top) / temperature and weights_v = exp(scaled_v); returns the sum of the weights.
+/// scaled_v = (row_v - top) / temperature and weights_v = exp(scaled_v); returns the sum of the weights. Both may be
+/// one span, in which the weights are left.
 template <typename T>
 double TemperRow(const TemperedRow<T>& in, std::span<double> scaled, std::span<double> weights);
 

@@ -23,7 +23,7 @@ expect 0 generate --model $small --planner punt:fallback=false --trace run.jsonl
 text=$(cat out)
 [ -s run.jsonl ] || fail "no trace"
 ! partial run.jsonl || fail "a partial file was left behind"
-head -n 1 run.jsonl | grep -q '^{"event":"run","version":1,"model":"toy:markov,length=12' || fail "no run event first"
+head -n 1 run.jsonl | grep -q '^{"event":"run","version":2,"model":"toy:markov,length=12' || fail "no run event first"
 tail -n 1 run.jsonl | grep -q '^{"event":"end","stop":"full"' || fail "no end event last"
 for event in pieces step round commit; do grep -q "\"event\":\"$event\"" run.jsonl || fail "no $event event"; done
 
@@ -98,8 +98,8 @@ head -c -10 run.jsonl >broken.jsonl
 broken "$(wc -l <run.jsonl): not JSON: the line is cut short"
 sed '3s/.*/{"event":"leap"}/' run.jsonl >broken.jsonl
 broken '3: unknown event "leap"'
-sed '1s/"version":1/"version":2/' run.jsonl >broken.jsonl
-broken '1: run: version 2 is not supported, only 1 is'
+sed '1s/"version":2/"version":3/' run.jsonl >broken.jsonl
+broken '1: run: version 3 is not supported, only 1 to 2 are'
 tail -n +2 run.jsonl >broken.jsonl
 broken '1: pieces: no run is open; a trace begins with its run event'
 line=$(grep -n '"event":"round"' run.jsonl | head -n 1 | cut -d: -f1)

@@ -61,6 +61,9 @@ std::vector<std::string> Specs() {
                            "info-gain:k=2,candidates=4,position_temperature=2",
                            "frechet:delta=0",
                            "less:conf_threshold=0.3,drift_threshold=0.3,persistence=1",
+                           "joint-threshold:tau=0.3,edit=0.2,post=3",
+                           "joint-threshold:post=0",
+                           "spacing:gap=2,planner=(joint-threshold:tau=0.2,edit=0.3)",
                            "saber:n=1",
                            "saber:n=4,mu=1",
                            "upstream:floor=0,of=(punt:fallback=false),beta=2",
@@ -103,6 +106,7 @@ std::vector<const PlannerRow*> LeavesOf(const std::string& canonical) {
 struct Promise {
   explicit Promise(std::string_view spec) {
     const std::string canonical = CanonicalPlannerSpec(spec);
+    revisits = MakePlanner(spec)->needs().revisits;
     for (const PlannerRow* leaf : LeavesOf(canonical)) {
       is_scheduled = is_scheduled || leaf->is_scheduled;
       remasks = remasks || leaf->remasks;
@@ -119,6 +123,7 @@ struct Promise {
   bool remasks = false;
   bool tests_are_rounds = true;  // every test pass shows up as a round
   int scheduled_steps = 0;
+  int revisits = 0;  // of a full window
 };
 
 struct Layout {
@@ -200,7 +205,14 @@ class Referee : public Observer {
   void BeginStep(const StepEvent& step) {
     EXPECT_EQ(step.step, steps_);
     proposed_ = step;
-    window_ = Window();
+    if (step.positions.empty()) {
+      EXPECT_LE(++revisits_, promise_.revisits) << "a step without proposals";
+      EXPECT_FALSE(window_.empty());
+    } else {
+      const std::vector<Position> window = Window();
+      if (window != window_) revisits_ = 0;
+      window_ = window;
+    }
     std::set<Position> masked;
     for (Position position : window_) {
       if (IsMasked(position)) masked.insert(position);
@@ -222,7 +234,16 @@ class Referee : public Observer {
 
   void EndStep(const CommitEvent& commit) {
     EXPECT_EQ(commit.step, steps_);
-    EXPECT_TRUE(promise_.is_scheduled || !commit.positions.empty()) << "a step without progress";
+    EXPECT_TRUE(promise_.is_scheduled || !commit.positions.empty() || proposed_.positions.empty())
+        << "a step without progress";
+    EXPECT_TRUE(promise_.remasks || commit.edited.empty());
+    EXPECT_TRUE(commit.inserted.empty() && commit.removed.empty());
+    for (std::size_t i = 0; i < commit.edited.size(); ++i) {
+      const Position position = commit.edited[i];
+      EXPECT_TRUE(std::binary_search(window_.begin(), window_.end(), position)) << "an edit outside the window";
+      EXPECT_FALSE(IsMasked(position));
+      EXPECT_NE(commit.edited_tokens[i], tokens_[static_cast<std::size_t>(position)]);
+    }
     EXPECT_TRUE(promise_.remasks || commit.remasked.empty());
     for (Position position : commit.remasked) {
       EXPECT_TRUE(std::binary_search(window_.begin(), window_.end(), position)) << "remask outside the window";
@@ -237,6 +258,9 @@ class Referee : public Observer {
       EXPECT_EQ(commit.tokens[i], proposed_.tokens[static_cast<std::size_t>(at - proposed_.positions.begin())]);
       tokens_[static_cast<std::size_t>(commit.positions[i])] = commit.tokens[i];
       ++at;
+    }
+    for (std::size_t i = 0; i < commit.edited.size(); ++i) {
+      tokens_[static_cast<std::size_t>(commit.edited[i])] = commit.edited_tokens[i];
     }
     CheckCost(commit.counters);
     ++steps_;
@@ -265,7 +289,8 @@ class Referee : public Observer {
     }
     const int size = static_cast<int>(generated_.size());
     const int windows = layout_.window == 0 ? 1 : (size + layout_.window - 1) / layout_.window;
-    EXPECT_LE(steps_, promise_.is_scheduled ? windows * promise_.scheduled_steps + size : size);
+    const int looks = windows * promise_.revisits;
+    EXPECT_LE(steps_, looks + (promise_.is_scheduled ? windows * promise_.scheduled_steps + size : size));
   }
 
   const Layout& layout_;
@@ -279,6 +304,7 @@ class Referee : public Observer {
   std::int64_t base_passes_ = 0;
   std::int64_t rounds_ = 0;
   int steps_ = 0;
+  int revisits_ = 0;  // of the window
   bool has_ended_ = false;
 };
 

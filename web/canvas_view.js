@@ -3,7 +3,7 @@
 //
 // The canvas is one stop of the Tab key; inside it arrow keys move from token to token, which is described below
 // the canvas as a pointed-at token is.
-import { CELL_STATES } from "./trace.js";
+import { CELL_STATES, stands } from "./trace.js";
 import { boardVerdict, boxColumns, boxRows, clashes, isSpecial, shapeOf } from "./shapes.js";
 import { element, uniqueId } from "./dom.js";
 import { Faces, shadeOf } from "./faces.js";
@@ -19,6 +19,7 @@ export class CanvasView {
   #order = []; // these positions as they are read
   #nameless = new Set(); // positions whose token had no text yet: a run's canvas comes before its pieces
   #active = -1;
+  #length = 0; // of the canvas that is shown; some models change it
 
   constructor(list, detail, verdict) {
     this.list = list;
@@ -40,7 +41,7 @@ export class CanvasView {
     const isNew = recording !== this.#recording;
     if (isNew) this.#faces = new Faces(recording);
     const shape = isNew || this.#shape === null ? shapeOf(recording) : this.#shape;
-    if (isNew || shape !== this.#shape) this.#arrange(recording, frame, shape);
+    if (isNew || shape !== this.#shape || frame.cells.length !== this.#length) this.#arrange(recording, frame, shape);
     if (this.#faces.update()) this.#frame = null; // widths are known now
     for (const position of this.#order) this.#showCell(frame, position);
     this.#frame = frame;
@@ -62,7 +63,7 @@ export class CanvasView {
 
   /** Cells of one size hold one letter. */
   #face(cell, position) {
-    if (this.shape.kind === "text") return this.#faces.of(cell, position);
+    if (this.shape.kind === "text") return this.#faces.of(cell, position, this.#length);
     if (cell.state === "masked") return "·";
     const piece = this.#recording.piece(cell.token);
     return isSpecial(piece) ? "∎" : [...piece.trim()].slice(0, 1).join("");
@@ -70,6 +71,7 @@ export class CanvasView {
 
   #arrange(recording, frame, shape) {
     [this.#recording, this.#shape, this.#frame, this.#active] = [recording, shape, null, -1];
+    this.#length = frame.cells.length;
     this.#nameless.clear();
     const isMark = (cell) => cell.state === "prompt" && isSpecial(recording.piece(cell.token));
     this.#order = shape?.cells ?? frame.cells.flatMap((cell, i) => (isMark(cell) ? [] : [i]));
@@ -94,8 +96,7 @@ export class CanvasView {
     const { size, cells } = this.#shape;
     const values = cells.map((position) => {
       const cell = frame.cells[position];
-      const stands = cell.state === "prompt" || cell.state === "earlier" || cell.state === "accepted";
-      return stands ? this.#recording.piece(cell.token).trim() : "";
+      return stands(cell) ? this.#recording.piece(cell.token).trim() : "";
     });
     const bad = clashes(values, size);
     cells.forEach((position, i) => {
@@ -116,7 +117,7 @@ export class CanvasView {
     const cell = this.#frame?.cells[position];
     if (!cell) return;
     const clash = this.#spans.get(position)?.classList.contains("clash") ? ", clashes with another cell" : "";
-    this.detail.textContent = describeCell(cell, position, this.#recording.piece(cell.token)) + clash;
+    this.detail.textContent = describeCell(cell, position, (token) => this.#recording.piece(token)) + clash;
     this.detail.classList.toggle("alarm", cell.state === "rejected" || clash !== "");
   }
 
@@ -186,13 +187,15 @@ function positionOf(target) {
   return Number(target.dataset?.position ?? -1);
 }
 
-export function describeCell(cell, position, piece) {
+export function describeCell(cell, position, pieceOf) {
+  const piece = pieceOf(cell.token);
   if (cell.state === "masked") return `position ${position}: masked`;
   const parts = [`position ${position}: ${JSON.stringify(piece)}`];
   if (cell.state === "earlier")
     parts.push(cell.step === null ? "filled behind the end" : `committed in step ${cell.step}`);
   else if (cell.state === "prompt") parts.push("given");
   else parts.push(`${CELL_STATES[cell.state].replace(" in this step", "")} in step ${cell.step}`);
+  if (cell.was !== undefined) parts.push(`instead of ${JSON.stringify(pieceOf(cell.was))}`);
   if (cell.confidence !== null) parts.push(`confidence ${figure(cell.confidence)}`);
   if (cell.divergence !== null) {
     const sign = cell.divergence <= cell.epsilon ? "≤" : ">";

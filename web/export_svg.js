@@ -7,7 +7,7 @@ import { AGES, Faces, fit, shadeOf } from "./faces.js";
 import { modelName } from "./spec.js";
 import { boardVerdict, boxColumns, boxRows, isSpecial, shapeOf } from "./shapes.js";
 import { layOut } from "./text_layout.js";
-import { nfeOf } from "./trace.js";
+import { cellOf, nfeOf, stands } from "./trace.js";
 
 const HOLD = 2500; // milliseconds that the last frame stays
 const MARGIN = 20;
@@ -27,7 +27,7 @@ const STYLE = `
 text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:var(--text);white-space:pre}
 .m{text-anchor:middle}.title{font-weight:700;font-size:16px}.quiet{font-size:12px;fill:var(--quiet)}.big text{font-size:21px}.big .ghost text{font-size:14px}
 .prompt text,.fresh text{font-weight:700}.masked path,.ghost path,.remasked path{fill:var(--mask)}.masked text,.ghost text{fill:var(--ghost)}
-.ghost text{font-style:italic}.fresh path{fill:var(--accent)}.fresh text{fill:var(--on);text-decoration:underline}
+.ghost text{font-style:italic}.fresh path{fill:var(--accent)}.fresh text{fill:var(--on);text-decoration:underline}.changed text{font-weight:700;text-decoration:underline double}
 .prompt path{fill:none}.big .prompt path{fill:var(--mask)}.big .masked path,.big .ghost path{fill:var(--card)}
 .remasked text{fill:var(--back);text-decoration:line-through}.filler path{fill:var(--card)}.filler text{fill:var(--quiet)}
 .grid{stroke:var(--line);fill:none}.box{stroke:var(--text);stroke-width:2;fill:none}
@@ -124,7 +124,9 @@ function groups(recording, drawing, clock) {
 export function looks(recording, position) {
   const stretches = [];
   recording.frames.forEach((frame, i) => {
-    const cell = frame.cells[position];
+    // Until a text has the length that it ends with, its positions are others: they are drawn as masks.
+    const isFinal = frame.cells.length === recording.frames.at(-1).cells.length;
+    const cell = isFinal ? frame.cells[position] : cellOf("masked", frame.run.mask_token);
     const look = lookOf(cell);
     const last = stretches.at(-1);
     if (last?.look === look && last.cell.token === cell.token) last.to = i + 1;
@@ -135,6 +137,7 @@ export function looks(recording, position) {
 
 function lookOf(cell) {
   if (cell.state === "accepted") return "fresh";
+  if (cell.state === "edited") return "changed";
   if (cell.state === "rejected" || cell.state === "candidate") return "ghost";
   if (cell.state !== "earlier") return cell.state;
   return cell.step === null ? "filler" : `age${shadeOf(cell)}`;
@@ -145,7 +148,7 @@ function textDrawing(recording) {
   const ends = faces.freeze();
   const { places, rows } = layOut(ends, TEXT_COLUMNS);
   const mark = (position, cell) => {
-    const face = !isOpen(cell) ? fitAll(faces.of(cell, position), ends[position]) : faces.of(cell, position);
+    const face = isOpen(cell) ? faces.of(cell, position) : fitAll(faces.of(cell, position), ends[position]);
     const letters = [...face];
     let path = "";
     let text = "";
@@ -161,7 +164,7 @@ function textDrawing(recording) {
 }
 
 function isOpen(cell) {
-  return cell.state !== "earlier" && cell.state !== "accepted";
+  return cell.state === "prompt" || !stands(cell);
 }
 
 /** A token that was taken back may have been longer than what stands there in the end. */

@@ -3,6 +3,7 @@
 // Of a run that has ended it is known how wide every position will be in the end. Masks and ghosts take that width, in
 // letters of equal width, so that nothing moves while the canvas fills. In a live run they are as wide as they are.
 import { isSpecial } from "./shapes.js";
+import { stands } from "./trace.js";
 
 export const MASK = "·";
 export const END_MARK = "∎";
@@ -59,11 +60,11 @@ export class Faces {
     return this.#ends;
   }
 
-  of(cell, position) {
-    const isOpen = cell.state !== "prompt" && cell.state !== "earlier" && cell.state !== "accepted";
-    if (!isOpen) return this.#text(cell, position);
+  /** `length` is that of the cell's canvas: positions of one of another length are not those of the end. */
+  of(cell, position, length = this.#ends?.length) {
+    if (stands(cell)) return this.#text(cell, position);
     const ghost = cell.state === "masked" ? null : shownText(this.#recording.piece(cell.token), false);
-    const end = this.#ends?.[position];
+    const end = this.#ends?.length === length ? this.#ends[position] : undefined;
     if (end === undefined) return ghost ?? LIVE_MASK;
     return fit(ghost, end);
   }

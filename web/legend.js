@@ -7,6 +7,7 @@ const MEANINGS = {
   candidate: ["text", "under test"],
   rejected: ["text", "tried and rejected"],
   accepted: ["text", "just accepted"],
+  edited: ["text", "replaced"],
   remasked: ["text", "taken back"],
 };
 

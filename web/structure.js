@@ -1,5 +1,6 @@
 // How much of what was written is structure: line breaks, punctuation and markers of Markdown or code, as opposed
 // to words and numbers.
+import { stands } from "./trace.js";
 
 /** A token without a letter or a digit, and with more than blanks; a line break counts. Special tokens do not. */
 export function isStructural(piece) {
@@ -16,7 +17,7 @@ export function structureOf(recording, frame) {
   let committed = 0;
   let structure = 0;
   for (const cell of frame.cells) {
-    if ((cell.state !== "accepted" && cell.state !== "earlier") || cell.step === null) continue;
+    if (!stands(cell) || cell.state === "prompt" || cell.step === null) continue;
     committed += 1;
     structure += isStructural(recording.piece(cell.token)) ? 1 : 0;
   }

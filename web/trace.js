@@ -6,7 +6,8 @@
 // so a run of a thousand steps stays cheap and a view can tell by identity what to draw again.
 // The page counts steps from 1; traces count from 0.
 
-export const TRACE_VERSION = 1;
+export const TRACE_VERSION = 2;
+const OLDEST_TRACE_VERSION = 1;
 
 /** What a position can look like; the same words are class names of the canvas. */
 export const CELL_STATES = {
@@ -15,6 +16,7 @@ export const CELL_STATES = {
   earlier: "committed earlier",
   candidate: "under test",
   accepted: "accepted in this step",
+  edited: "replaced in this step",
   rejected: "rejected in this step",
   remasked: "taken back in this step",
 };
@@ -22,15 +24,16 @@ export const CELL_STATES = {
 /**
  * Cell: {state, token, step, age, confidence, divergence, epsilon}
  *   token       in place, or the proposal of a candidate or a rejected position
- *   step        in which it was committed, rejected or taken back; from 1, null where it means nothing
+ *   step        in which it was committed, replaced, rejected or taken back; from 1, null where it means nothing
  *   age         share of the canvas that stood before its step, from 0 (first) to 1 (last); null where it means nothing
+ *   was         the token that was replaced; of edited cells only
  *   divergence  the largest that its tests in that step measured; null: not tested
  *   epsilon     what the divergence was held against
  * Frame: {run, step, cells, counters: {base, test}, committed, generated, rounds, isStepOpen, end}
  */
 export function start(run) {
-  if (run.version !== TRACE_VERSION)
-    throw new Error(`version ${run.version} is not known; this page reads version ${TRACE_VERSION}`);
+  if (!(run.version >= OLDEST_TRACE_VERSION && run.version <= TRACE_VERSION))
+    throw new Error(`version ${run.version} is not known; this page reads versions up to ${TRACE_VERSION}`);
   requireList(run, "canvas");
   const masked = maskedCell(run);
   const cells = run.canvas.map((token) => (token === run.mask_token ? masked : cellOf("prompt", token)));
@@ -63,7 +66,7 @@ export function advance(frame, event) {
   }
 }
 
-function cellOf(state, token, details = {}) {
+export function cellOf(state, token, details = {}) {
   const nothing = { step: null, age: null, confidence: null, divergence: null, epsilon: null };
   return Object.freeze({ state, token, ...nothing, ...details });
 }
@@ -94,7 +97,7 @@ function requirePositions(frame, event, key) {
 function settle(frame) {
   const masked = maskedCell(frame.run);
   return mapCells(frame.cells, (cell) => {
-    if (cell.state === "accepted") return Object.freeze({ ...cell, state: "earlier" });
+    if (cell.state === "accepted" || cell.state === "edited") return Object.freeze({ ...cell, state: "earlier" });
     return cell.state === "prompt" || cell.state === "earlier" || cell.state === "masked" ? cell : masked;
   });
 }
@@ -156,7 +159,12 @@ function takeCommit(frame, event) {
   const tokens = requireList(event, "tokens", positions.length);
   const confidence = requireList(event, "confidence", positions.length);
   const remasked = requirePositions(frame, event, "remasked");
-  const isEmpty = positions.length === 0 && remasked.length === 0;
+  const edited = event.edited ? requirePositions(frame, event, "edited") : [];
+  const editedTokens = event.edited ? requireList(event, "edited_tokens", edited.length) : [];
+  const editedConfidence = event.edited ? requireList(event, "edited_confidence", edited.length) : [];
+  const inserted = event.inserted ? requirePositions(frame, event, "inserted") : [];
+  const removed = event.removed ? requirePositions(frame, event, "removed") : [];
+  const isEmpty = positions.length === 0 && remasked.length === 0 && edited.length === 0;
   const cells = isEmpty ? withoutCandidates(frame) : [...withoutCandidates(frame)];
   const age = frame.generated === 0 ? 0 : Math.max(0, Math.min(1, frame.committed / frame.generated));
   for (const position of remasked) cells[position] = cellOf("remasked", cells[position].token, { step: frame.step });
@@ -170,14 +178,37 @@ function takeCommit(frame, event) {
       epsilon,
     });
   });
+  edited.forEach((position, i) => {
+    cells[position] = cellOf("edited", editedTokens[i], {
+      step: frame.step,
+      age: cells[position].age,
+      confidence: editedConfidence[i],
+      was: cells[position].token,
+    });
+  });
   return {
     ...frame,
-    cells,
+    cells: resized(cells, inserted, removed, maskedCell(frame.run)),
+    generated: frame.generated + inserted.length - removed.length,
     counters: countersOf(event),
     proposals: new Map(), // frames are kept; what the step proposed is not
     committed: frame.committed + positions.length - remasked.length,
     isStepOpen: false,
   };
+}
+
+/** Whether the token of a cell is there, and not only proposed or gone. */
+export function stands(cell) {
+  return cell.state === "prompt" || cell.state === "earlier" || cell.state === "accepted" || cell.state === "edited";
+}
+
+/** A mask before each of `inserted`, and without those of `removed`. */
+function resized(cells, inserted, removed, masked) {
+  if (inserted.length === 0 && removed.length === 0) return cells;
+  return cells.flatMap((cell, i) => [
+    ...(inserted.includes(i) ? [masked] : []),
+    ...(removed.includes(i) ? [] : [cell]),
+  ]);
 }
 
 function takeEnd(frame, event) {

@@ -38,7 +38,7 @@ class Canvas {
   Token mask_token() const { return mask_token_; }
   int length() const { return static_cast<int>(tokens_.size()); }
 
-  /// Positions to generate, ascending; fixed at construction.
+  /// Positions to generate, ascending; fixed at construction but for changes of the length.
   std::span<const Position> generated() const { return generated_; }
   int masked_count() const { return masked_count_; }
   bool is_full() const { return masked_count_ == 0; }
@@ -62,12 +62,24 @@ class Canvas {
   /// The position must be generated and not masked: std::logic_error otherwise.
   void Remask(Position position);
 
+  /// Another token in place of the one that is there. The position must be generated and not masked, and the token as
+  /// in Commit: std::logic_error otherwise.
+  void Replace(const CommitRecord& record);
+
+  /// Changes the length: a new mask appears before each position of `inserted`, and those of `removed` disappear, both
+  /// ascending and counted as they are now. Only masks can be removed, and each inserted mask has one behind it:
+  /// std::logic_error otherwise.
+  void Resize(std::span<const Position> inserted, std::span<const Position> removed);
+
   /// These append to the position's history and keep its newest `keep` entries; keep > 0.
   void RecordDivergence(Position position, double divergence, int keep);
   void RecordDrift(Position position, double drift, int keep);
   void RecordPrediction(Position position, const Prediction& prediction, int keep);
 
  private:
+  /// The positions of is_generated_, in order.
+  void ListGenerated();
+
   std::vector<Token> tokens_;
   Token mask_token_;
   int vocab_size_;

@@ -26,6 +26,15 @@
 
 namespace punt {
 
+/// Tokens by which a model changes the length of a text: proposed for a mask and committed, they are not written but
+/// carried out. -1: the model has none.
+struct LengthTokens {
+  Token expand = -1;  // one mask becomes two
+  Token remove = -1;  // the mask disappears
+
+  bool is_known() const { return expand >= 0 && remove >= 0; }
+};
+
 /// Facts about a denoiser.
 struct DenoiserInfo {
   std::string name;
@@ -39,6 +48,7 @@ struct DenoiserInfo {
   bool has_attention_maps = false;
   bool has_shadow_rows = false;
   bool has_influence = false;
+  LengthTokens length_tokens = {};
 };
 
 /// What a pass is for. This changes only how it is counted: NFE is reported for each kind.

@@ -31,7 +31,7 @@ enum class EosPolicy { kNone, kDeprioritise, kForbid, kAnneal };
 std::string_view Name(EosPolicy policy);
 EosPolicy ParseEosPolicy(std::string_view name);
 
-/// The tokens that a session for this policy must ban.
+/// The tokens that a session for this policy must ban, and the one that would make a text longer.
 std::vector<Token> BannedTokens(EosPolicy policy, const DenoiserInfo& info);
 
 /// Where proposals come from. The default draws them from the model; tests and analyses force them.
@@ -52,6 +52,9 @@ struct Recipe {
   std::shared_ptr<const Score> score;
   std::shared_ptr<const Proposer> proposer;
   EosPolicy eos = EosPolicy::kNone;
+  // The most positions that a text may have to be filled, where the model has tokens to change its length; these must
+  // then not be banned. 0: the length is as given. See src/generate/length_change.h.
+  std::int64_t grow_to = 0;
   int window = 0;         // generated positions per semi-autoregressive block, filled left to right; 0: one block
   CachePolicy cache;      // what forward passes reuse from earlier ones
   Constraint constraint;  // the language that a stretch of the canvas stays in, if there is one
@@ -69,12 +72,14 @@ Recipe MakeRecipe(std::string_view planner, std::string_view score, const Propos
                   const DenoiserInfo& info);
 
 struct GenerateResult {
-  std::vector<Token> tokens;  // the whole canvas. After an early stop on EOS, masks after it are replaced by EOS;
-                              // after a stop string, a limit or a cancellation masks remain
+  std::vector<Token>
+      tokens;  // the whole canvas, of another length if the model changed it. After an early stop on EOS, masks after
+               // it are replaced by EOS; after a stop string, a limit or a cancellation masks remain
   StopReason stop = StopReason::kFull;
   int steps = 0;
-  int committed = 0;  // generated positions that hold a token the planner committed
-  Counters counters;  // what this run cost
+  int committed = 0;                     // generated positions that hold a token the planner committed
+  std::vector<Position> generated = {};  // the positions of `tokens` that were to be filled
+  Counters counters;                     // what this run cost
   double seconds = 0;
 
   /// Tokens committed per forward pass.

@@ -1,4 +1,4 @@
-// Planners: which positions are committed in a step (and which go back to the mask).
+// Planners: which positions are committed in a step (and which go back to the mask, or are edited).
 //
 // A planner sees the proposals of all masked positions, best first, the canvas with its history, and a
 // probe through which it may ask what the model would say if some proposals were revealed. It returns a
@@ -110,6 +110,9 @@ struct Round {
 struct Plan {
   std::vector<Position> commit;  // masked positions, confidence order, no repeats
   std::vector<Position> remask;  // generated positions that are not masked
+  // Generated positions of the scope that are not masked and take the token that is proposed for them now, another than
+  // theirs; needs().revealed_rows.
+  std::vector<Position> edit = {};
   std::vector<Round> rounds;
   PassRef next_base;  // a probe's pass over exactly the canvas that this plan leads to, if there is one
 };
@@ -125,17 +128,20 @@ struct PlannerNeeds {
   bool influence = false;                  // how far masked rows would move if others were revealed
   bool past_steps = false;                 // what earlier steps cost and achieved
   bool tests = false;                      // runs test passes
+  int revisits = 0;                        // most steps in which a scope without masks is shown, to be edited
 
   friend bool operator==(const PlannerNeeds&, const PlannerNeeds&) = default;
 };
 
-/// What two planners need together.
+/// What two planners need together. They do not revisit: whoever combines planners would have to know which of them is
+/// shown a full scope.
 PlannerNeeds Union(const PlannerNeeds& a, const PlannerNeeds& b);
 
 class Planner {
  public:
   virtual ~Planner() = default;
-  /// `view.proposals` is not empty.
+  /// `view.proposals` is empty only where the scope has been filled and needs().revisits asked for it once more; a
+  /// scope is left when that step changes nothing.
   virtual Plan Decide(const StepView& view) const = 0;
   virtual PlannerNeeds needs() const { return {}; }
 };
@@ -146,7 +152,7 @@ struct PlannerRow {
   std::span<const ParamRow> params;
   std::function<std::shared_ptr<const Planner>(const Params& params)> make;
   bool is_scheduled = false;   // a step may leave the canvas as it is; finishes on its own schedule
-  bool remasks = false;        // may take commits back
+  bool remasks = false;        // may take commits back or replace them
   bool needs_network = false;  // looks inside a network: exact toy models cannot be used
   bool foresees = false;       // draws proposals of later steps: the law of its output cannot be enumerated
 };

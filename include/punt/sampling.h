@@ -34,6 +34,7 @@ struct Sampling {
   std::string score_on = "untempered";
   std::string eos = "none";
   std::int64_t window = 0;
+  std::int64_t grow_to = 64;  // of infills; see LetGrow
   std::string cache = "none";
   double guidance = 0;
   bool freeze_mask_ratio = false;
@@ -86,6 +87,10 @@ std::vector<std::pair<std::string, std::string>> SamplingConfiguration(const Sam
 void Validate(const Sampling& sampling);
 
 ProposalOptions ProposalOf(const Sampling& sampling);
+
+/// Lets an infill become as long as `grow_to` allows, if the model has tokens for that: in a recipe and the session for
+/// it. Without this call lengths are as given.
+void LetGrow(const Sampling& sampling, const DenoiserInfo& info, Recipe& recipe, SessionOptions& session);
 
 /// For sample 0. Throws Error as Validate does, except that numbers are not checked against the table.
 Recipe MakeRecipe(const Sampling& sampling, const DenoiserInfo& info);

@@ -1,15 +1,19 @@
 // Traces: what happened in a run, event by event. The same events drive the live terminal view, replay,
-// analysis and streaming; on disk they are JSON lines, one event per line, version 1:
+// analysis and streaming; on disk they are JSON lines, one event per line, version 2:
 //
-//   {"event":"run","version":1,"model":...,"planner":...,"canvas":[...],...}
+//   {"event":"run","version":2,"model":...,"planner":...,"canvas":[...],...}
 //   {"event":"pieces","pieces":{"3":"d",...}}             texts of tokens, before their first use; "control":[...]
 //                                                         lists those that are not text (BOS)
 //   {"event":"step","step":0,"base":"forward","positions":[...],"tokens":[...],"confidence":[...]}
 //   {"event":"round","step":0,"level":0,"epsilon":0.04,"anchors":[...],"tests":[...],"divergences":[...],"kept":[...]}
 //   {"event":"commit","step":0,"positions":[...],"tokens":[...],"confidence":[...],"remasked":[...],"nfe":{...}}
+//                                                         where tokens were replaced, also "edited":[...],
+//                                                         "edited_tokens":[...],"edited_confidence":[...]; where the
+//                                                         length changed, "inserted":[...],"removed":[...]
 //   {"event":"end","stop":"full","steps":...,"nfe":{...},"row_passes":...,"tokens":[...],"seconds":...}
 //
-// A file may hold several runs, one after another. Infinite divergences are written as null.
+// A file may hold several runs, one after another. Infinite divergences are written as null. Version 1 has neither
+// edits nor changes of the length, and is read like version 2.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +30,8 @@
 
 namespace punt {
 
-inline constexpr int kTraceVersion = 1;
+inline constexpr int kTraceVersion = 2;
+inline constexpr int kOldestTraceVersion = 1;
 
 struct RunEvent {
   std::string model;
@@ -70,14 +75,19 @@ struct RoundEvent {
   friend bool operator==(const RoundEvent&, const RoundEvent&) = default;
 };
 
-/// A step ends.
+/// A step ends. All positions are those of the canvas before it; the length changes last.
 struct CommitEvent {
   int step = 0;
   std::vector<Position> positions;  // commit order
   std::vector<Token> tokens;
   std::vector<double> confidence;
   std::vector<Position> remasked;
-  Counters counters;  // since the start of the run
+  Counters counters;                  // since the start of the run
+  std::vector<Position> edited = {};  // filled positions that take another token
+  std::vector<Token> edited_tokens = {};
+  std::vector<double> edited_confidence = {};
+  std::vector<Position> inserted = {};  // a mask appears before each, ascending
+  std::vector<Position> removed = {};   // these disappear, ascending
 
   friend bool operator==(const CommitEvent&, const CommitEvent&) = default;
 };

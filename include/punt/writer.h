@@ -94,8 +94,8 @@ class Writer {
   Answer Write(const Ask& ask, const Sampling& sampling = {}, const Watch& watch = {}) const;
 
   /// Several at once, with their forward passes in batches: each answer is the one that Write alone would give.
-  /// `watches` is empty or has one entry per ask; they are called from different threads. Under guidance the asks run
-  /// one after another, on the caller's thread.
+  /// `watches` is empty or has one entry per ask; they are called from different threads. Under guidance, and where
+  /// infills may grow, the asks run one after another, on the caller's thread.
   std::vector<Answer> WriteBatch(std::span<const Ask> asks, const Sampling& sampling = {},
                                  std::span<const Watch> watches = {}) const;
 

@@ -35,6 +35,7 @@
 
 #include "analyze/parallel_error.h"
 #include "base/check.h"
+#include "generate/revisits.h"
 #include "generate/step.h"
 
 namespace punt {
@@ -150,21 +151,24 @@ struct StateKey {
   std::vector<Position> next_base_rows = {};
   std::vector<double> history = {};
   std::vector<int> past = {};
+  std::vector<std::int64_t> editing = {};
 
   friend bool operator<(const StateKey& a, const StateKey& b) { return a.Tie() < b.Tie(); }
 
  private:
   std::tuple<const std::vector<Token>&, int, int, const std::vector<Token>&, bool, const std::vector<Position>&,
-             const std::vector<double>&, const std::vector<int>&>
+             const std::vector<double>&, const std::vector<int>&, const std::vector<std::int64_t>&>
   Tie() const {
-    return {tokens, scope_index, scope_start_step, previous_canvas, has_next_base, next_base_rows, history, past};
+    return {tokens,  scope_index, scope_start_step, previous_canvas, has_next_base, next_base_rows,
+            history, past,        editing};
   }
 };
 
 StateKey KeyOf(const RunState& state, bool remember_commits) {
   StateKey key{.tokens = {state.canvas.tokens().begin(), state.canvas.tokens().end()},
                .scope_index = state.scope_index,
-               .scope_start_step = state.scope_start_step};
+               .scope_start_step = state.scope_start_step,
+               .editing = {state.revisits, state.is_settled ? 1 : 0, state.expansions}};
   if (state.previous_base != nullptr) {
     const std::span<const Token> canvas = state.previous_base->canvas();
     key.previous_canvas.assign(canvas.begin(), canvas.end());
@@ -254,7 +258,7 @@ class Enumerator {
   }
 
   void Move(Frontier& frontier, RunState state, double probability) {
-    if (state.canvas.is_full()) {
+    if (!HasNextStep(recipe_, state)) {
       law_.probabilities[{state.canvas.tokens().begin(), state.canvas.tokens().end()}] += probability;
       return;
     }
@@ -265,12 +269,9 @@ class Enumerator {
   void AddError(const RunState& before, const StepOutcome& outcome, double probability) {
     const std::span<const Token> canvas = before.canvas.tokens();
     CommittedStep step{.step = before.step, .canvas = {canvas.begin(), canvas.end()}};
-    for (Position position : outcome.plan.commit) {
-      step.positions.push_back(position);
-      step.tokens.push_back(
-          std::find_if(outcome.proposals.begin(), outcome.proposals.end(), [&](const Proposal& proposal) {
-            return proposal.position == position;
-          })->token);
+    for (const Proposal& proposal : outcome.committed) {
+      step.positions.push_back(proposal.position);
+      step.tokens.push_back(proposal.token);
     }
     ParallelErrorReport report;
     MeasureStepError(*error_session_, step, report);

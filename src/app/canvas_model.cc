@@ -1,5 +1,7 @@
 #include "app/canvas_model.h"
 
+#include "base/resized.h"
+
 namespace punt {
 
 void CanvasModel::On(const TraceEvent& event) {
@@ -68,6 +70,14 @@ void CanvasModel::Take(const CommitEvent& event) {
   for (std::size_t i = 0; i < event.positions.size(); ++i) {
     At(event.positions[i]) = {event.tokens[i], CellState::kAccepted};
   }
+  for (std::size_t i = 0; i < event.edited.size(); ++i) {
+    At(event.edited[i]) = {event.edited_tokens[i], CellState::kEdited};
+  }
+  if (!event.inserted.empty() || !event.removed.empty()) {
+    cells_ = Resized(std::move(cells_), event.inserted, event.removed, Cell{run_.mask_token, CellState::kMasked});
+    proposals_.assign(cells_.size(), run_.mask_token);
+    generated_ += static_cast<int>(event.inserted.size()) - static_cast<int>(event.removed.size());
+  }
   committed_ += static_cast<int>(event.positions.size()) - static_cast<int>(event.remasked.size());
   counters_ = event.counters;
 }
@@ -86,7 +96,7 @@ void CanvasModel::Take(const EndEvent& event) {
 
 void CanvasModel::Settle() {
   for (Cell& cell : cells_) {
-    if (cell.state == CellState::kAccepted) cell.state = CellState::kEarlier;
+    if (cell.state == CellState::kAccepted || cell.state == CellState::kEdited) cell.state = CellState::kEarlier;
     const bool is_filled = cell.state == CellState::kPrompt || cell.state == CellState::kEarlier;
     if (!is_filled) cell = {run_.mask_token, CellState::kMasked};
   }

@@ -19,6 +19,7 @@ enum class CellState {
   kAnchor,     // in this round: revealed to test others against
   kCandidate,  // in this round: tested, and kept so far
   kAccepted,   // committed in this step
+  kEdited,     // another token since this step
   kRejected,   // failed a test in this step, so its proposal was not committed
 };
 

@@ -27,6 +27,8 @@ std::string_view StyleOf(CellState state) {
       return "\x1b[33m";
     case CellState::kAccepted:
       return "\x1b[1;32m";
+    case CellState::kEdited:
+      return "\x1b[1;35m";
     case CellState::kRejected:
       return "\x1b[31m";
   }
@@ -34,7 +36,8 @@ std::string_view StyleOf(CellState state) {
 }
 
 bool IsFilled(CellState state) {
-  return state == CellState::kPrompt || state == CellState::kEarlier || state == CellState::kAccepted;
+  return state == CellState::kPrompt || state == CellState::kEarlier || state == CellState::kAccepted ||
+         state == CellState::kEdited;
 }
 
 struct Line {

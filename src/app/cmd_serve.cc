@@ -38,7 +38,7 @@ constexpr const char* kKeyVariable = "PUNT_API_KEY";
 constexpr int kPollMilliseconds = 100;
 // How to sample what requests leave out; without the options that sequences which run together share, and those that
 // belong to a single request. --max-nfe is the server's limit.
-constexpr std::string_view kNotServed[] = {"guidance", "freeze_mask_ratio", "max_nfe", "seed"};
+constexpr std::string_view kNotServed[] = {"guidance", "freeze_mask_ratio", "grow_to", "max_nfe", "seed"};
 
 struct ServeFlags {
   ModelFlags model;

@@ -121,6 +121,7 @@ void MakeJobSession(GenerateJob& job) {
     job.session.banned_tokens.insert(job.session.banned_tokens.end(), banned.begin(), banned.end());
   }
   job.session.prompt = GivenPositions(job.canvas, info.mask_token);
+  if (flags.infill && !job.is_board) LetGrow(flags.sampling, info, job.recipe, job.session);
   ConstrainAnswer(job.recipe, flags.sampling, job.model, {job.canvas, job.answer}, job.session.banned_tokens);
 }
 

@@ -16,6 +16,13 @@ ReportContext ContextOf(const GenerateJob& job, const GenerateResult& result) {
   ReportContext context = job.report;
   context.model = &job.model;
   context.text_end = job.report.text_end + result.tokens.size() - job.canvas.size();
+  if (job.recipe.grow_to > 0) {  // holes may have grown or shrunk: the last one is what was to be filled at the end
+    context.tail_begin = context.text_end;
+    for (auto it = result.generated.rbegin(); it != result.generated.rend(); ++it) {
+      if (static_cast<std::size_t>(*it) + 1 != context.tail_begin) break;
+      --context.tail_begin;
+    }
+  }
   return context;
 }
 

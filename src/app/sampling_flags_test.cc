@@ -39,7 +39,7 @@ std::map<std::string, const CLI::App*> CommandsBelow(const CLI::App& app, const 
 }
 
 // Every command is in one of these lists. What a sampling command does not take, each with its reason: demo shows
-// planners of its own; requests that run together share what guidance and frozen ratios change, and draw seeds of their
+// planners of its own; requests that run together share what guidance, frozen ratios and growing infills change, and draw seeds of their
 // own.
 const std::map<std::string, std::vector<std::string_view>> kSampling = {
     {"generate", {}},
@@ -51,7 +51,7 @@ const std::map<std::string, std::vector<std::string_view>> kSampling = {
     {"analyze attention", {}},
     {"analyze influence", {}},
     {"demo", {"planner"}},
-    {"serve", {"guidance", "freeze_mask_ratio", "seed"}},
+    {"serve", {"guidance", "freeze_mask_ratio", "grow_to", "seed"}},
 };
 // They run no planner, or no model at all.
 const std::vector<std::string> kOthers = {

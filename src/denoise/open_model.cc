@@ -106,6 +106,7 @@ Model OpenNetwork(std::string_view name, const std::filesystem::path& path, cons
                     .has_attention_maps = true,
                     // A shifted row predicts the position after it; a shadow would have to see past itself.
                     .has_shadow_rows = !hyper.shift_logits};
+  if (hyper.has_length_tokens) info.length_tokens = vocabulary.length_tokens;
   Model model{.name = std::string(name),
               .architecture = hyper.architecture,
               .tokenizer = vocabulary.tokenizer,

@@ -16,7 +16,7 @@ namespace {
 std::string OwnScore(std::string_view planner) {
   if (planner == "entropy-bound") return "neg-entropy";
   for (std::string_view name :
-       {"threshold", "factor", "frechet", "klass", "less", "saber", "dapd", "clad", "upstream"}) {
+       {"threshold", "factor", "frechet", "klass", "less", "saber", "dapd", "clad", "upstream", "joint-threshold"}) {
     if (planner == name) return "token-prob";
   }
   return "";

@@ -17,9 +17,9 @@ class CanvasReplay {
   CanvasReplay(std::span<const Token> canvas, Token mask_token)
       : has_run_(true), tokens_(canvas.begin(), canvas.end()), mask_token_(mask_token) {}
 
-  /// A run begins with its canvas, a commit fills in its tokens and masks what it takes back; other events change
-  /// nothing. Throws Error on a commit before any run, outside the canvas, or whose lists differ in length; the canvas
-  /// is then left as it was.
+  /// A run begins with its canvas; a commit masks what it takes back, fills in its tokens, replaces others and then
+  /// changes the length; other events change nothing. Throws Error on a commit before any run, outside the canvas, or
+  /// whose lists differ in length or order; the canvas is then left as it was.
   void On(const TraceEvent& event);
   void On(const RunEvent& event);
   void On(const CommitEvent& event);

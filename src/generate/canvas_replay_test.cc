@@ -24,6 +24,12 @@ TEST(CanvasReplay, FillsInAndTakesBack) {
   EXPECT_EQ(replay.tokens(), Tokens({1, kMask, 5, 6}));
 }
 
+TEST(CanvasReplay, EditsAndThenChangesTheLength) {
+  CanvasReplay replay(Tokens{1, kMask, 5, kMask, 2}, kMask);
+  replay.On(CommitEvent{.edited = {2}, .edited_tokens = {6}, .inserted = {1}, .removed = {3}});
+  EXPECT_EQ(replay.tokens(), Tokens({1, kMask, kMask, 6, 2}));
+}
+
 TEST(CanvasReplay, ARunStartsAfresh) {
   CanvasReplay replay(Tokens{1, kMask}, kMask);
   replay.On(CommitEvent{.positions = {1}, .tokens = {2}});
@@ -41,6 +47,10 @@ TEST(CanvasReplay, RefusesCommitsThatFitNoCanvas) {
   EXPECT_THROW(replay.On(CommitEvent{.positions = {0, -1}, .tokens = {1, 1}}), Error);
   EXPECT_THROW(replay.On(CommitEvent{.positions = {0}, .tokens = {1}, .remasked = {2}}), Error);
   EXPECT_THROW(replay.On(CommitEvent{.positions = {0, 1}, .tokens = {1}}), Error);
+  EXPECT_THROW(replay.On(CommitEvent{.edited = {0}, .edited_tokens = {}}), Error);
+  EXPECT_THROW(replay.On(CommitEvent{.inserted = {2}}), Error);
+  EXPECT_THROW(replay.On(CommitEvent{.removed = {1, 0}}), Error);
+  EXPECT_THROW(replay.On(CommitEvent{.removed = {1, 1}}), Error);
   EXPECT_EQ(replay.tokens(), Tokens({kMask, kMask})) << "left as it was";
 }
 

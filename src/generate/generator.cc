@@ -6,7 +6,9 @@
 #include "base/check.h"
 #include "base/suggest.h"
 #include "constrain/constrained_session.h"
+#include "generate/length_change.h"
 #include "generate/misfit.h"
+#include "generate/revisits.h"
 #include "generate/step.h"
 
 namespace punt {
@@ -41,7 +43,7 @@ Position SettledEos(const Canvas& canvas, const DenoiserInfo& info) {
   return -1;
 }
 
-void EmitStep(Observer& observer, int step, const StepOutcome& outcome, const RunState& state, const Counters& spent) {
+void EmitStep(Observer& observer, int step, const StepOutcome& outcome, const Counters& spent) {
   StepEvent begin{.step = step, .base_was_free = outcome.base_was_free};
   for (const Proposal& proposal : outcome.proposals) {
     begin.positions.push_back(proposal.position);
@@ -50,11 +52,20 @@ void EmitStep(Observer& observer, int step, const StepOutcome& outcome, const Ru
   }
   observer.On(begin);
   for (const Round& round : outcome.plan.rounds) observer.On(RoundEvent{step, round});
-  CommitEvent end{.step = step, .remasked = outcome.plan.remask, .counters = spent};
-  for (Position position : outcome.plan.commit) {
-    end.positions.push_back(position);
-    end.tokens.push_back(state.canvas.tokens()[static_cast<std::size_t>(position)]);
-    end.confidence.push_back(state.canvas.history(position).commit_confidence);
+  CommitEvent end{.step = step,
+                  .remasked = outcome.plan.remask,
+                  .counters = spent,
+                  .inserted = outcome.change.inserted,
+                  .removed = outcome.change.removed};
+  for (const Proposal& proposal : outcome.committed) {
+    end.positions.push_back(proposal.position);
+    end.tokens.push_back(proposal.token);
+    end.confidence.push_back(proposal.confidence);
+  }
+  for (const Proposal& proposal : outcome.edited) {
+    end.edited.push_back(proposal.position);
+    end.edited_tokens.push_back(proposal.token);
+    end.edited_confidence.push_back(proposal.confidence);
   }
   observer.On(end);
 }
@@ -77,6 +88,7 @@ GenerateResult Finish(const RunState& state, StopReason stop, const DenoiserInfo
   GenerateResult result{.tokens = {state.canvas.tokens().begin(), state.canvas.tokens().end()},
                         .stop = stop,
                         .steps = state.step,
+                        .generated = {state.canvas.generated().begin(), state.canvas.generated().end()},
                         .counters = spent};
   for (Position position : state.canvas.generated())
     result.committed += state.canvas.history(position).commit_step >= 0;
@@ -125,7 +137,10 @@ EosPolicy ParseEosPolicy(std::string_view name) {
 }
 
 std::vector<Token> BannedTokens(EosPolicy policy, const DenoiserInfo& info) {
-  return policy == EosPolicy::kForbid ? info.eos_tokens : std::vector<Token>{};
+  std::vector<Token> banned;
+  if (policy == EosPolicy::kForbid) banned = info.eos_tokens;
+  if (info.length_tokens.is_known()) banned.push_back(info.length_tokens.expand);
+  return banned;
 }
 
 std::shared_ptr<const Proposer> MakeProposer(const ProposalOptions& options) {
@@ -147,16 +162,20 @@ GenerateResult Generate(DenoiserSession& session, Canvas canvas, const Recipe& r
   const std::unique_ptr<DenoiserSession> constrained = ConstrainedFor(session, canvas, recipe);
   if (company.observer != nullptr) company.observer->On(Header(canvas, recipe, company));
 
+  if (Grows(recipe, info) && session.passes_per_query() > 1) {
+    BadInput("a text whose length the model decides cannot be guided: its prompt would move");
+  }
   Meter meter(constrained != nullptr ? *constrained : session, recipe.max_nfe, company.cancel);
   RunState state(std::move(canvas));
   StopReason stop = StopReason::kFull;
   try {
-    while (!state.canvas.is_full()) {
-      if (SettledEos(state.canvas, info) >= 0) {
+    while (HasNextStep(recipe, state)) {
+      const bool may_be_edited = IsOpenToEdits(recipe, state);
+      if (!may_be_edited && SettledEos(state.canvas, info) >= 0) {
         stop = StopReason::kEos;
         break;
       }
-      if (recipe.has_ended && recipe.has_ended(state.canvas.tokens())) {
+      if (!may_be_edited && recipe.has_ended && recipe.has_ended(state.canvas.tokens())) {
         stop = StopReason::kStopString;
         break;
       }
@@ -166,7 +185,7 @@ GenerateResult Generate(DenoiserSession& session, Canvas canvas, const Recipe& r
       }
       const int step = state.step;
       const StepOutcome outcome = TakeStep(meter, recipe, state);
-      if (company.observer != nullptr) EmitStep(*company.observer, step, outcome, state, meter.spent());
+      if (company.observer != nullptr) EmitStep(*company.observer, step, outcome, meter.spent());
     }
   } catch (const Meter::Interrupted& interrupted) {
     stop = interrupted.reason;

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/setting_error.h"
+#include "generate/length_change.h"
 
 namespace punt {
 
@@ -35,6 +36,12 @@ std::optional<Misfit> FindMisfit(const Recipe& recipe, const Canvas& canvas, con
   if (recipe.window > to_generate && to_generate > 0) {
     return Misfit{"window", fmt::format("the window of {} is larger than the {} positions to generate", recipe.window,
                                         to_generate)};
+  }
+  if (Grows(recipe, info)) {
+    const char* fixed = "the model decides how long the text becomes";
+    if (recipe.window > 0) return Misfit{"window", fmt::format("no window of {}: {}", recipe.window, fixed)};
+    if (recipe.constraint.automaton != nullptr) return Misfit{"planner", fmt::format("no constraint: {}", fixed)};
+    if (recipe.has_ended) return Misfit{"planner", fmt::format("no stop strings: {}", fixed)};
   }
   return FindMissing(*recipe.planner, info);
 }

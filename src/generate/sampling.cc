@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "constrain/language.h"
+#include "generate/length_change.h"
 #include "generate/sampling_language.h"
 #include "punt/cache.h"
 #include "punt/score.h"
@@ -31,6 +32,8 @@ constexpr SamplingField kFields[] = {
     {"eos", "End-of-sequence tokens: none, deprioritise, forbid or anneal", &Sampling::eos},
     {"window", "Positions per block; blocks are filled left to right (0: one block)", &Sampling::window,
      ApiPlace::kDiffusion, 0, kInt},
+    {"grow_to", "Most positions that an infill may grow to, in models with tokens for that: DreamOn (0: it does not)",
+     &Sampling::grow_to, ApiPlace::kNone, 0, kInt},
     {"cache", "What passes reuse from earlier ones, an approximation: none, step, settled, prefix or dual",
      &Sampling::cache},
     {"guidance", "Classifier-free guidance: twice the passes (0: none)", &Sampling::guidance, ApiPlace::kNone, 0, 1e6},
@@ -153,6 +156,12 @@ SessionOptions SessionFor(const Sampling& sampling, const DenoiserInfo& info) {
   return {.banned_tokens = BannedTokens(ParseEosPolicy(sampling.eos), info),
           .guidance = sampling.guidance,
           .freeze_mask_ratio = sampling.freeze_mask_ratio};
+}
+
+void LetGrow(const Sampling& sampling, const DenoiserInfo& info, Recipe& recipe, SessionOptions& session) {
+  recipe.grow_to = sampling.grow_to;
+  if (!Grows(recipe, info)) return;
+  std::erase(session.banned_tokens, info.length_tokens.expand);
 }
 
 Company CompanyFor(const Sampling& sampling, std::string_view model_name, const DenoiserInfo& info) {

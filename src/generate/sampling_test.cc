@@ -40,11 +40,13 @@ TEST(Sampling, EveryMemberHasARowOfItsOwn) {
       EXPECT_EQ(TextOf(changed, other) != TextOf(Sampling(), other), &other == &field) << field.key << " " << other.key;
     }
   }
-  const auto& [planner, score, temperature, top_p, top_k, min_p, convention, score_on, eos, window, cache, guidance,
-               freeze_mask_ratio, stop, regex, choices, json_schema, json_depth, max_steps, max_nfe, seed] = all;
-  EXPECT_EQ(keys.size(), 21u) << "as many as there are names above";
+  const auto& [planner, score, temperature, top_p, top_k, min_p, convention, score_on, eos, window, grow_to, cache,
+               guidance, freeze_mask_ratio, stop, regex, choices, json_schema, json_depth, max_steps, max_nfe, seed] =
+      all;
+  EXPECT_EQ(keys.size(), 22u) << "as many as there are names above";
   EXPECT_TRUE(freeze_mask_ratio && !stop.empty() && seed == 3 && planner == "changed" && guidance == 0.5);
-  EXPECT_TRUE(score == cache && convention == score_on && eos == planner && window == top_k && max_steps == max_nfe);
+  EXPECT_TRUE(score == cache && convention == score_on && eos == planner && window == top_k && max_steps == max_nfe &&
+              grow_to == window);
   EXPECT_TRUE(temperature == top_p && min_p == top_p);
   EXPECT_TRUE(regex == json_schema && choices == stop && json_depth == max_steps);
 }
@@ -65,6 +67,7 @@ TEST(Sampling, RefusalsNameTheField) {
   EXPECT_EQ(refusal({.min_p = 1.5}), "min_p must be at least 0 and at most 1, got 1.5");
   EXPECT_EQ(refusal({.window = -1}).substr(0, 24), "window must be at least ");
   EXPECT_EQ(refusal({.temperature = std::numeric_limits<double>::quiet_NaN()}).substr(0, 20), "temperature must be ");
+  EXPECT_EQ(refusal({.grow_to = -1}).substr(0, 25), "grow_to must be at least ");
   EXPECT_NE(refusal({.planner = "pant"}).find("unknown planner 'pant'"), std::string::npos);
   EXPECT_NE(refusal({.score = "sore"}).find("'sore'"), std::string::npos);
   EXPECT_NE(refusal({.eos = "never"}).find("'never'"), std::string::npos);

@@ -6,6 +6,10 @@
 // The same holds for a step that changed nothing (schedules do that): its base pass serves again. Results
 // are the same with and without; only NFE is lower. Tested by generator_test, punt_test, conformance_test.
 //
+// Edits. A planner that asked for it is shown its scope again when it is full, as a step without proposals, until such
+// a step changes nothing (revisits.h). Some models propose tokens that are not written but change the length: see
+// length_change.h.
+//
 // Caches. What a pass does not compute again is decided here, by Recipe::cache: for base passes see StaleInBase; test
 // passes see what they do not compute as it was in the last base pass. Under `step` base passes are exact, and so a
 // test pass never serves as one. Under the others it may.
@@ -13,9 +17,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 
 #include "base/check.h"
 #include "generate/eos_anneal.h"
+#include "generate/revisits.h"
 
 namespace punt {
 namespace {
@@ -302,29 +308,53 @@ void WatchRows(Meter& meter, RunState& state, const PassRef& base, std::span<con
   }
 }
 
-void Apply(RunState& state, const StepOutcome& outcome) {
-  std::vector<const Proposal*> proposal_at(state.canvas.tokens().size(), nullptr);
-  for (const Proposal& proposal : outcome.proposals)
-    proposal_at[static_cast<std::size_t>(proposal.position)] = &proposal;
-  for (Position position : outcome.plan.remask) state.canvas.Remask(position);
-  for (Position position : outcome.plan.commit) {
-    const Proposal* proposal = proposal_at.at(static_cast<std::size_t>(position));
-    Check(proposal != nullptr, "a plan commits a position without a proposal");
-    state.canvas.Commit({.position = position,
-                         .token = proposal->token,
-                         .step = state.step,
-                         .confidence = proposal->confidence,
-                         .prob = proposal->token_prob});
+/// The proposals at `positions`, in their order.
+std::vector<Proposal> ProposalsAt(std::span<const Position> positions, std::span<const Proposal> proposals) {
+  std::map<Position, const Proposal*> proposal_at;
+  for (const Proposal& proposal : proposals) proposal_at[proposal.position] = &proposal;
+  std::vector<Proposal> found;
+  for (Position position : positions) {
+    const auto proposal = proposal_at.find(position);
+    Check(proposal != proposal_at.end(), "a plan takes a position without a proposal");
+    found.push_back(*proposal->second);
   }
+  return found;
 }
 
-/// Enters the next window when the current one is full.
+Canvas::CommitRecord RecordOf(const Proposal& proposal, int step) {
+  return {.position = proposal.position,
+          .token = proposal.token,
+          .step = step,
+          .confidence = proposal.confidence,
+          .prob = proposal.token_prob};
+}
+
+void Apply(RunState& state, const StepOutcome& outcome) {
+  for (Position position : outcome.plan.remask) state.canvas.Remask(position);
+  for (const Proposal& proposal : outcome.committed) state.canvas.Commit(RecordOf(proposal, state.step));
+  for (const Proposal& proposal : outcome.edited) {
+    Check(state.canvas.tokens()[static_cast<std::size_t>(proposal.position)] != proposal.token,
+          "an edit that changes nothing");
+    state.canvas.Replace(RecordOf(proposal, state.step));
+  }
+  if (outcome.change.is_empty()) return;
+  state.canvas.Resize(outcome.change.inserted, outcome.change.removed);
+  state.expansions += std::ssize(outcome.change.inserted);
+  // Passes over a canvas of another length say nothing about this one.
+  state.next_base = nullptr;
+  state.previous_base = nullptr;
+  state.states = nullptr;
+}
+
+/// Enters the next window when the current one is full, and need not be seen again.
 std::span<const Position> CurrentScope(const Recipe& recipe, RunState& state) {
   std::span<const Position> scope = ScopeOf(state.canvas, recipe.window, state.scope_index);
-  while (state.canvas.MaskedIn(scope).empty()) {
+  while (state.canvas.MaskedIn(scope).empty() && !IsRevisiting(recipe, state)) {
     scope = ScopeOf(state.canvas, recipe.window, ++state.scope_index);
     state.scope_start_step = state.step;
     state.previous_base = nullptr;  // it was asked for other rows
+    state.revisits = 0;
+    state.is_settled = false;
   }
   return scope;
 }
@@ -342,7 +372,7 @@ void RankAndSplit(const Canvas& canvas, std::vector<Proposal>& proposals, std::v
 /// What the next step may start from instead of a forward pass.
 void KeepNextBase(RunState& state, const CachePolicy& cache, const Plan& plan, const StepProbe& probe,
                   const PassRef& base, const std::vector<Position>& rows) {
-  const bool unchanged = plan.commit.empty() && plan.remask.empty();
+  const bool unchanged = plan.commit.empty() && plan.remask.empty() && plan.edit.empty();
   state.next_base = unchanged ? base : cache.kind == CacheKind::kStep ? nullptr : plan.next_base;
   if (state.next_base != nullptr) state.next_base_rows = unchanged ? rows : probe.RowsOf(plan.next_base);
 }
@@ -357,6 +387,15 @@ std::vector<PassRef> Meter::Forward(std::span<const Query> queries) {
   const auto wanted = static_cast<std::int64_t>(queries.size()) * session_.passes_per_query();
   if (max_nfe_ > 0 && spent().nfe() + wanted > max_nfe_) throw Interrupted{StopReason::kNfeLimit};
   return session_.Forward(queries);
+}
+
+DenoiserSession& Meter::session() {
+  if (narrowed_ != nullptr) return *narrowed_;
+  return session_;
+}
+
+void Meter::Ban(std::vector<Token> tokens) {
+  narrowed_ = tokens.empty() ? nullptr : std::make_unique<NarrowedSession>(session_, std::move(tokens));
 }
 
 Counters Meter::spent() const { return Minus(session_.counters(), start_); }
@@ -383,6 +422,8 @@ StepOutcome TakeStep(Meter& meter, const Recipe& recipe, RunState& state) {
   }
   const StreamKey key{recipe.seed, recipe.sample, static_cast<std::uint64_t>(state.step)};
   StepOutcome outcome;
+  const LengthRule lengths(recipe, meter.session().info(), state.canvas, state.expansions);
+  meter.Ban(lengths.Banned());
 
   const PassRef base = Predict(meter, recipe.cache, state, scope, asked, &outcome.base_was_free);
   if (!state.past.empty() && !outcome.base_was_free) state.past.back().serves_next_step = false;
@@ -408,7 +449,7 @@ StepOutcome TakeStep(Meter& meter, const Recipe& recipe, RunState& state) {
 
   const std::vector<float> influence = ReadInfluence(meter, base, outcome.proposals, needs.influence);
 
-  StepProbe probe(meter, recipe, key, state, base, outcome.proposals);
+  StepProbe probe(meter, recipe, key, state, base, lengths.WithoutChanges(outcome.proposals));
   outcome.plan = recipe.planner->Decide({.canvas = state.canvas,
                                          .scope = scope,
                                          .scope_step = state.step - state.scope_start_step,
@@ -421,7 +462,14 @@ StepOutcome TakeStep(Meter& meter, const Recipe& recipe, RunState& state) {
                                          .influence = influence,
                                          .past = state.past});
 
+  outcome.committed = ProposalsAt(outcome.plan.commit, outcome.proposals);
+  outcome.edited = lengths.WithoutChanges(ProposalsAt(outcome.plan.edit, revealed));
+  outcome.change = lengths.TakeFrom(outcome.committed);
   KeepNextBase(state, recipe.cache, outcome.plan, probe, base, asked.rows);
+  if (masked.empty()) {
+    ++state.revisits;
+    state.is_settled = outcome.edited.empty() && outcome.plan.remask.empty();
+  }
   Apply(state, outcome);
   if (WatchesRows(needs)) state.previous_base = base;
   if (needs.past_steps) {

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "generate/length_change.h"
+#include "generate/narrowed_session.h"
 #include "punt/generator.h"
 
 namespace punt {
@@ -24,11 +27,17 @@ struct RunState {
   PassRef states;                        // the last pass that kept its states for others, if a cache wants it
   int refresh_step = -1;                 // the last step whose base pass computed everything
   std::vector<PastStep> past;            // one per step, for planners that look back
+  int revisits = 0;                      // steps in which the scope was full
+  bool is_settled = false;               // the last of them changed nothing
+  std::int64_t expansions = 0;           // masks that the model has added
 };
 
 struct StepOutcome {
   std::vector<Proposal> proposals;  // ranked, as the planner saw them
-  Plan plan;
+  Plan plan;                        // as the planner made it
+  std::vector<Proposal> committed;  // what was written of plan.commit, in its order
+  std::vector<Proposal> edited;     // of plan.edit
+  LengthChange change;              // the commits that were not written but carried out
   bool base_was_free = false;
 };
 
@@ -44,12 +53,16 @@ class Meter {
   Meter(DenoiserSession& session, std::int64_t max_nfe, const std::atomic<bool>* cancel);
 
   std::vector<PassRef> Forward(std::span<const Query> queries);
-  DenoiserSession& session() { return session_; }
+  /// Where passes are read: rows lack the tokens that are banned.
+  DenoiserSession& session();
+  /// From now on; replaces an earlier ban.
+  void Ban(std::vector<Token> tokens);
   Counters spent() const;
 
  private:
   DenoiserSession& session_;
   Counters start_;
+  std::unique_ptr<NarrowedSession> narrowed_;  // null: nothing is banned
   std::int64_t max_nfe_;
   const std::atomic<bool>* cancel_;
 };
@@ -59,7 +72,7 @@ bool IsEos(const DenoiserInfo& info, Token token);
 /// Positions of window `index`, ascending; the whole generation when `window` is 0.
 std::span<const Position> ScopeOf(const Canvas& canvas, int window, int index);
 
-/// Predict, propose, score, plan, apply. The canvas of `state` must not be full. When Interrupted is thrown
+/// Predict, propose, score, plan, apply. There must be a next step (revisits.h). When Interrupted is thrown
 /// no token has changed.
 StepOutcome TakeStep(Meter& meter, const Recipe& recipe, RunState& state);
 

@@ -7,7 +7,7 @@
 //   ReadTrace      a line in its place (trace_order.h): the run comes first, rounds and commits belong to the
 //                  step that is open, positions lie on the canvas, a commit fills masks and nothing else
 //
-// Fields that version 1 does not know are ignored: a later writer may add some without breaking a reader.
+// Fields that this version does not know are ignored: a later writer may add some without breaking a reader.
 // Writing keeps the key order documented in punt/trace.h, and writes the shortest decimals that read back to
 // the same double. A piece that is not UTF-8 alone (byte-level vocabularies cut characters in two) is
 // written with U+FFFD in place of the offending bytes.
@@ -108,6 +108,15 @@ OrderedJson ToJson(const CommitEvent& commit) {
                         {"tokens", commit.tokens},
                         {"confidence", Numbers(commit.confidence)},
                         {"remasked", commit.remasked}};
+  if (!commit.edited.empty()) {
+    object["edited"] = commit.edited;
+    object["edited_tokens"] = commit.edited_tokens;
+    object["edited_confidence"] = Numbers(commit.edited_confidence);
+  }
+  if (!commit.inserted.empty() || !commit.removed.empty()) {
+    object["inserted"] = commit.inserted;
+    object["removed"] = commit.removed;
+  }
   PutCounters(commit.counters, object);
   return object;
 }

@@ -1,6 +1,10 @@
 #include "generate/trace_order.h"
 
+#include <algorithm>
+#include <set>
+
 #include "base/check.h"
+#include "base/resized.h"
 
 namespace punt {
 
@@ -53,13 +57,7 @@ void TraceOrder::On(const RoundEvent& event) {
 void TraceOrder::On(const CommitEvent& event) {
   RequireOpenStep("commit", event.step);
   RequirePositions("commit", "positions", event.positions);
-  RequirePositions("commit", "remasked", event.remasked);
-  for (Position position : event.remasked) {
-    if (!is_generated_[static_cast<std::size_t>(position)]) {
-      BadInput("commit: position {} in 'remasked' belongs to the prompt", position);
-    }
-    if (canvas_.IsMasked(position)) BadInput("commit: position {} in 'remasked' is masked already", position);
-  }
+  CheckTaken(event);
   for (std::size_t i = 0; i < event.positions.size(); ++i) {
     if (!canvas_.IsMasked(event.positions[i])) {
       BadInput("commit: position {} in 'positions' is not masked", event.positions[i]);
@@ -68,8 +66,50 @@ void TraceOrder::On(const CommitEvent& event) {
       BadInput("commit: 'tokens' holds the mask token {}", canvas_.mask_token());
     }
   }
+  CheckLength(event);
   canvas_.On(event);
+  is_generated_ = Resized(std::move(is_generated_), event.inserted, event.removed, true);
+  seen_.resize(canvas_.tokens().size(), 0);
   in_step_ = false;
+}
+
+void TraceOrder::CheckTaken(const CommitEvent& event) {
+  const struct {
+    const char* field;
+    const std::vector<Position>& positions;
+  } lists[] = {{"remasked", event.remasked}, {"edited", event.edited}};
+  for (const auto& [field, positions] : lists) {
+    RequirePositions("commit", field, positions);
+    for (Position position : positions) {
+      if (!is_generated_[static_cast<std::size_t>(position)]) {
+        BadInput("commit: position {} in '{}' belongs to the prompt", position, field);
+      }
+      if (canvas_.IsMasked(position)) BadInput("commit: position {} in '{}' is masked already", position, field);
+    }
+  }
+  for (Token token : event.edited_tokens) {
+    if (token == canvas_.mask_token()) BadInput("commit: 'edited_tokens' holds the mask token {}", token);
+  }
+}
+
+void TraceOrder::CheckLength(const CommitEvent& event) {
+  const struct {
+    const char* field;
+    const std::vector<Position>& positions;
+  } lists[] = {{"inserted", event.inserted}, {"removed", event.removed}};
+  const std::set<Position> committed(event.positions.begin(), event.positions.end());
+  for (const auto& [field, positions] : lists) {
+    RequirePositions("commit", field, positions);
+    if (!std::is_sorted(positions.begin(), positions.end())) BadInput("commit: '{}' is not in order", field);
+    for (Position position : positions) {
+      if (!canvas_.IsMasked(position) || committed.contains(position)) {
+        BadInput("commit: position {} in '{}' is not masked", position, field);
+      }
+      if (!is_proposed_[static_cast<std::size_t>(position)]) {
+        BadInput("commit: position {} in '{}' has no proposal in step {}", position, field, step_);
+      }
+    }
+  }
 }
 
 void TraceOrder::On(const EndEvent& event) {

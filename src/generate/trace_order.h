@@ -27,6 +27,10 @@ class TraceOrder {
   void On(const CommitEvent& event);
   void On(const EndEvent& event);
 
+  /// What a commit says of filled positions, and of the length.
+  void CheckTaken(const CommitEvent& event);
+  void CheckLength(const CommitEvent& event);
+
   void RequireRun(const char* event) const;
   void RequireOpenStep(const char* event, int step) const;
   /// Every position lies on the canvas, none is named twice.

@@ -153,7 +153,9 @@ Counters GetCounters(const Fields& fields) {
 
 TraceEvent GetRun(const Fields& fields) {
   const auto version = fields.Integer<std::int64_t>("version");
-  if (version != kTraceVersion) fields.Fail("version {} is not supported, only {} is", version, kTraceVersion);
+  if (version < kOldestTraceVersion || version > kTraceVersion) {
+    fields.Fail("version {} is not supported, only {} to {} are", version, kOldestTraceVersion, kTraceVersion);
+  }
   RunEvent run;
   run.model = fields.Text("model");
   run.planner = fields.Text("planner");
@@ -225,6 +227,15 @@ TraceEvent GetCommit(const Fields& fields) {
   commit.tokens = fields.Integers<Token>("tokens");
   commit.confidence = fields.Reals("confidence");
   commit.remasked = fields.Integers<Position>("remasked");
+  if (fields.Has("edited")) {
+    commit.edited = fields.Integers<Position>("edited");
+    commit.edited_tokens = fields.Integers<Token>("edited_tokens");
+    commit.edited_confidence = fields.Reals("edited_confidence");
+    fields.RequireSameLength("edited_tokens", commit.edited_tokens.size(), "edited", commit.edited.size());
+    fields.RequireSameLength("edited_confidence", commit.edited_confidence.size(), "edited", commit.edited.size());
+  }
+  if (fields.Has("inserted")) commit.inserted = fields.Integers<Position>("inserted");
+  if (fields.Has("removed")) commit.removed = fields.Integers<Position>("removed");
   commit.counters = GetCounters(fields);
   fields.RequireSameLength("tokens", commit.tokens.size(), "positions", commit.positions.size());
   fields.RequireSameLength("confidence", commit.confidence.size(), "positions", commit.positions.size());

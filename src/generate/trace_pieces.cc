@@ -10,7 +10,10 @@ void PieceAnnotator::On(const TraceEvent& event) {
     return;
   }
   if (const auto* step = std::get_if<StepEvent>(&event)) Announce(step->tokens);
-  if (const auto* commit = std::get_if<CommitEvent>(&event)) Announce(commit->tokens);
+  if (const auto* commit = std::get_if<CommitEvent>(&event)) {
+    Announce(commit->tokens);
+    Announce(commit->edited_tokens);
+  }
   if (const auto* end = std::get_if<EndEvent>(&event)) Announce(end->tokens);
   next_.On(event);
 }

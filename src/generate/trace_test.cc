@@ -43,6 +43,8 @@ const std::string kRound = ToJsonLine(RoundEvent{
     .step = 4,
     .round = {.level = 1, .anchors = {0}, .tests = {2, 1}, .divergences = {0.5, 0.25}, .kept = {false, true}}});
 const std::string kCommit = ToJsonLine(CommitEvent{.step = 4, .positions = {0}, .tokens = {3}, .confidence = {0.5}});
+const std::string kEdit = ToJsonLine(
+    CommitEvent{.step = 4, .edited = {0}, .edited_tokens = {7}, .edited_confidence = {0.25}, .removed = {2}});
 const std::string kEnd = ToJsonLine(EndEvent{.steps = 1, .tokens = {1, 2}});
 
 TEST(TraceJson, RoundTripsRandomEvents) {
@@ -57,7 +59,7 @@ TEST(TraceJson, RoundTripsRandomEvents) {
 }
 
 TEST(TraceJson, HasTheDocumentedShape) {
-  EXPECT_EQ(kRun, R"({"event":"run","version":1,"model":"m","planner":"p","score":"s","seed":0,"sample":0,)"
+  EXPECT_EQ(kRun, R"({"event":"run","version":2,"model":"m","planner":"p","score":"s","seed":0,"sample":0,)"
                   R"("temperature":0.0,"top_p":1.0,"window":0,"cache":"none","mask_token":9,"canvas":[9,1,9]})");
   EXPECT_EQ(kRound, R"({"event":"round","step":4,"level":1,"epsilon":0.0,"anchors":[0],"tests":[2,1],)"
                     R"("divergences":[0.5,0.25],"kept":[false,true]})");
@@ -65,6 +67,16 @@ TEST(TraceJson, HasTheDocumentedShape) {
                      R"("nfe":{"base":0,"test":0,"total":0},"calls":0,"row_passes":0,"rows_read":0})");
   EXPECT_EQ(ToJsonLine(StepEvent{.step = 2, .base_was_free = true}),
             R"({"event":"step","step":2,"base":"free","positions":[],"tokens":[],"confidence":[]})");
+}
+
+TEST(TraceJson, VersionOneIsReadLikeTwo) {
+  EXPECT_TRUE(FromJsonLine(Replaced(kRun, "\"version\":2", "\"version\":1")) == FromJsonLine(kRun));
+}
+
+TEST(TraceJson, EditsAndLengthsAreWrittenWhereThereAreAny) {
+  EXPECT_EQ(kEdit, R"({"event":"commit","step":4,"positions":[],"tokens":[],"confidence":[],"remasked":[],)"
+                   R"("edited":[0],"edited_tokens":[7],"edited_confidence":[0.25],"inserted":[],"removed":[2],)"
+                   R"("nfe":{"base":0,"test":0,"total":0},"calls":0,"row_passes":0,"rows_read":0})");
 }
 
 TEST(TraceJson, WritesInfiniteDivergencesAsNull) {
@@ -107,8 +119,9 @@ TEST(TraceJson, NamesWhatIsWrong) {
       {R"({"event":3})", "event: 'event' must be a string, got number"},
       {R"({"event":"jump"})", "unknown event \"jump\""},
       {R"({"event":"a\nb"})", "unknown event \"a\\nb\""},
-      {Replaced(kRun, "\"version\":1", "\"version\":2"), "run: version 2 is not supported, only 1 is"},
-      {Replaced(kRun, "\"version\":1,", ""), "run: 'version' is missing"},
+      {Replaced(kRun, "\"version\":2", "\"version\":3"), "run: version 3 is not supported, only 1 to 2 are"},
+      {Replaced(kRun, "\"version\":2", "\"version\":0"), "run: version 0 is not supported, only 1 to 2 are"},
+      {Replaced(kRun, "\"version\":2,", ""), "run: 'version' is missing"},
       {Replaced(kRun, "\"seed\":0", "\"seed\":-1"), "run: 'seed' must be between 0 and 18446744073709551615, got -1"},
       {Replaced(kRun, "\"seed\":0", "\"seed\":18446744073709551616"), "run: 'seed' must be a whole number, got number"},
       {Replaced(kRun, "\"window\":0", "\"window\":0.5"), "run: 'window' must be a whole number, got number"},
@@ -126,6 +139,9 @@ TEST(TraceJson, NamesWhatIsWrong) {
       {Replaced(kRound, "[0.5,0.25]", "[0.5,-0.25]"), "round: 'divergences' must be at least 0, got -0.25"},
       {Replaced(kRound, "[false,true]", "[false,1]"), "round: 'kept' must be a list of true and false, got number"},
       {Replaced(kCommit, "\"tokens\":[3]", "\"tokens\":[]"), "commit: 'tokens' has 0 entries, 'positions' has 1"},
+      {Replaced(kCommit, "\"calls\"", "\"edited\":[1],\"calls\""), "commit: 'edited_tokens' is missing"},
+      {Replaced(kEdit, "\"edited_tokens\":[7]", "\"edited_tokens\":[]"),
+       "commit: 'edited_tokens' has 0 entries, 'edited' has 1"},
       {Replaced(kCommit, "[0.5]", "[null]"), "commit: 'confidence' must be a number, got null"},
       {Replaced(kCommit, "\"total\":0", "\"total\":1"), "nfe: 'total' is not the sum of 'base' and 'test'"},
       {Replaced(kCommit, "\"base\":0", "\"base\":9223372036854775807"),
@@ -263,6 +279,41 @@ TEST(ReadTrace, RefusesEventsOutOfOrder) {
       {{kOpen, EndEvent{.tokens = {1}}}, "t.jsonl:2: end: 'tokens' has 1 entries, the canvas has 3"},
       {{kOpen, EndEvent{.tokens = {1, 1, 1}}, kFirst},
        "t.jsonl:3: step: no run is open; a trace begins with its run event"},
+  };
+  for (const auto& c : cases) EXPECT_EQ(ReadError(Lines(c.events)), c.message);
+}
+
+TEST(ReadTrace, ChecksEditsAndChangesOfTheLength) {
+  const StepEvent second{.step = 1, .positions = {0}, .tokens = {6}, .confidence = {0}};
+  const auto edit = [](int step, Position position, Token token) {
+    return CommitEvent{.step = step, .edited = {position}, .edited_tokens = {token}, .edited_confidence = {0}};
+  };
+  const EndEvent longer{.tokens = {9, 9, 1, 5}};
+  const EndEvent shorter{.tokens = {1, 5}};
+  const struct {
+    std::vector<TraceEvent> events;
+    std::string message;
+  } cases[] = {
+      {{kOpen, kFirst, Commit(0, {2}), second, edit(1, 2, 7)}, "accepted"},
+      {{kOpen, kFirst, Commit(0, {2}), second, edit(1, 1, 7)},
+       "t.jsonl:5: commit: position 1 in 'edited' belongs to the prompt"},
+      {{kOpen, kFirst, Commit(0, {2}), second, edit(1, 0, 7)},
+       "t.jsonl:5: commit: position 0 in 'edited' is masked already"},
+      {{kOpen, kFirst, Commit(0, {2}), second, edit(1, 2, 9)},
+       "t.jsonl:5: commit: 'edited_tokens' holds the mask token 9"},
+      {{kOpen, kFirst, Commit(0, {2}), second, CommitEvent{.step = 1, .inserted = {0}}, longer}, "accepted"},
+      {{kOpen, kFirst, Commit(0, {2}), second, CommitEvent{.step = 1, .removed = {0}}, shorter}, "accepted"},
+      {{kOpen, kFirst, Commit(0, {2}), second, CommitEvent{.step = 1, .removed = {0}}, longer},
+       "t.jsonl:6: end: 'tokens' has 4 entries, the canvas has 2"},
+      {{kOpen, kFirst, Commit(0, {2}), second, CommitEvent{.step = 1, .removed = {2}}},
+       "t.jsonl:5: commit: position 2 in 'removed' is not masked"},
+      {{kOpen, kFirst, CommitEvent{.step = 0, .inserted = {2, 0}}}, "t.jsonl:3: commit: 'inserted' is not in order"},
+      {{kOpen, kFirst, CommitEvent{.step = 0, .removed = {0, 0}}},
+       "t.jsonl:3: commit: position 0 is named twice in 'removed'"},
+      {{kOpen, kFirst, CommitEvent{.step = 0, .inserted = {3}}},
+       "t.jsonl:3: commit: position 3 in 'inserted' lies outside the canvas of 3"},
+      {{kOpen, StepEvent{.step = 0}, CommitEvent{.step = 0, .removed = {0}}},
+       "t.jsonl:3: commit: position 0 in 'removed' has no proposal in step 0"},
   };
   for (const auto& c : cases) EXPECT_EQ(ReadError(Lines(c.events)), c.message);
 }

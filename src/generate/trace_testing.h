@@ -59,7 +59,17 @@ inline TraceEvent RandomEvent(RandomStream& random) {
       return event;
     }
     case 4:
-      return CommitEvent{below(1000), tokens(size), tokens(size), reals(size), tokens(size), counters()};
+      return CommitEvent{.step = below(1000),
+                         .positions = tokens(size),
+                         .tokens = tokens(size),
+                         .confidence = reals(size),
+                         .remasked = tokens(size),
+                         .counters = counters(),
+                         .edited = tokens(5 - size),
+                         .edited_tokens = tokens(5 - size),
+                         .edited_confidence = reals(5 - size),
+                         .inserted = tokens(size / 2),
+                         .removed = tokens(size / 3)};
     default:
       return EndEvent{static_cast<StopReason>(below(6)), below(1000), counters(), tokens(size), random.Uniform()};
   }

@@ -55,6 +55,8 @@ struct Hyperparameters {
   std::int64_t token_types = 0;      // BERT: rows of the segment embedding
   std::int64_t attention_block = 0;  // positions per block of block-causal attention; 0: all see all
 
+  bool has_length_tokens = false;  // variants have tokens that change the length of a text (LengthTokens)
+
   std::vector<Token> never_generated;  // what a vocabulary has but a text does not
 
   std::int64_t query_dim() const { return heads * head_dim; }

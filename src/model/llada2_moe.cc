@@ -1,4 +1,4 @@
-// LLaDA2.0: experts chosen in groups, one shared expert, RoPE on part of each head, and
+// LLaDA2.0, LLaDA2.1: experts chosen in groups, one shared expert, RoPE on part of each head, and
 // block-causal attention: position i sees position j unless j's block comes after i's. The router:
 //
 //   s = sigmoid(gate x), b = s + bias
@@ -115,7 +115,7 @@ ggml_tensor* Layer(Graph& graph, ggml_tensor* x) {
 
 const ArchitectureRow kLlada2MoeRow = {
     .name = "llada2-moe",
-    .summary = "LLaDA2.0-mini, -flash",
+    .summary = "LLaDA2.0-mini, -flash, LLaDA2.1",
     .read = Read,
     .require = Require,
     .embed = EmbedTokens,

@@ -41,6 +41,39 @@ TEST(RealFolders, Antiberty) {
   EXPECT_EQ(vocabulary.tokenizer->Encode("ACDA"), (Tokens{5, 6, 7, 5}));
 }
 
+// Dream-Coder: Dream's class and type, with a token of its own for the beginning of a text.
+TEST(RealFolders, DreamCoder) {
+  GoldenCopy folder("dream");
+  folder.Set("bos_token_id", 310);
+  folder.Set("max_position_embeddings", 256);
+  folder.Set("transformers_version", "4.48.1");
+  std::vector<std::string> warnings;
+  EXPECT_LE(ErrorOf(folder, "dream", &warnings), kLogitBound);
+  EXPECT_TRUE(warnings.empty());
+  const auto source = OpenModelFiles(folder.path());
+  EXPECT_EQ(source->metadata().String("general.architecture"), "dream");
+  EXPECT_TRUE(source->metadata().Boolean("diffusion.shift_logits"));
+  const Vocabulary vocabulary = OpenVocabulary(source->metadata());
+  EXPECT_EQ(vocabulary.mask_token, 311);
+  EXPECT_EQ(vocabulary.length_tokens.expand, -1);
+}
+
+// DreamOn: Dream with a token that makes a text longer; the end of sequence makes it shorter.
+TEST(RealFolders, DreamOn) {
+  GoldenCopy folder("dream");
+  for (const char* name : {"tokenizer.json", "added_tokens.json"}) {
+    std::string text = testing::ReadAll(folder.path() / name);
+    const auto at = text.find("\"<tool_call>\"");
+    ASSERT_NE(at, text.npos) << name;
+    WriteAll(folder.path() / name, text.replace(at, 13, "\"<|expand|>\""));
+  }
+  EXPECT_LE(ErrorOf(folder, "dream"), kLogitBound);
+  const Vocabulary vocabulary = OpenVocabulary(OpenModelFiles(folder.path())->metadata());
+  EXPECT_EQ(vocabulary.length_tokens.expand, 291);
+  EXPECT_EQ(vocabulary.length_tokens.remove, 288);
+  EXPECT_TRUE(vocabulary.tokenizer->IsControl(288));
+}
+
 // DPLM: ESM-2 under another class.
 TEST(RealFolders, Dplm) {
   GoldenCopy folder("esm2");

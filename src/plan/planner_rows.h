@@ -33,5 +33,6 @@ extern const PlannerRow kUpstreamRow;
 extern const PlannerRow kFreedaveRow;
 extern const PlannerRow kSpacingRow;
 extern const PlannerRow kHybridRow;
+extern const PlannerRow kJointThresholdRow;
 
 }  // namespace punt

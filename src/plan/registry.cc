@@ -45,10 +45,11 @@ class Registry {
  private:
   Registry() {
     const PlannerRow rows[] = {
-        kPuntRow,   kScoutRow,     kDistilledRow, kTopKRow,     kEntropyBoundRow, kDilatedRow, kLeftToRightRow,
-        kRandomRow, kThresholdRow, kFactorRow,    kTimestepRow, kHaltonRow,       kKlassRow,   kRemdmRow,
-        kP2Row,     kInfoGainRow,  kWinoRow,      kDawnRow,     kFrechetRow,      kLessRow,    kSaberRow,
-        kDapdRow,   kCladRow,      kAdasRow,      kUpstreamRow, kFreedaveRow,     kSpacingRow, kHybridRow,
+        kPuntRow,        kScoutRow,    kDistilledRow, kTopKRow,     kEntropyBoundRow,   kDilatedRow,
+        kLeftToRightRow, kRandomRow,   kThresholdRow, kFactorRow,   kTimestepRow,       kHaltonRow,
+        kKlassRow,       kRemdmRow,    kP2Row,        kInfoGainRow, kWinoRow,           kDawnRow,
+        kFrechetRow,     kLessRow,     kSaberRow,     kDapdRow,     kCladRow,           kAdasRow,
+        kUpstreamRow,    kFreedaveRow, kSpacingRow,   kHybridRow,   kJointThresholdRow,
     };
     rows_.reserve(std::size(rows) + kMostRegistered);
     rows_.assign(std::begin(rows), std::end(rows));

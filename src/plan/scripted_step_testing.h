@@ -170,6 +170,7 @@ class HandMadeStep {
   /// What the loop does with a plan: apply it and advance the clocks.
   void Apply(const Plan& plan) {
     for (Position position : plan.remask) canvas.Remask(position);
+    EXPECT_TRUE(plan.edit.empty()) << "scripted runs have no edits";
     for (Position position : plan.commit) Fill(position, static_cast<int>(key.step), at(position).token_prob);
     past.push_back({.committed = static_cast<int>(plan.commit.size()),
                     .tests = static_cast<int>(plan.rounds.size()),
@@ -217,6 +218,12 @@ class HandMadeStep {
     for (Position position : plan.remask) {
       EXPECT_FALSE(canvas.is_masked(position));
       EXPECT_TRUE(std::binary_search(scope.begin(), scope.end(), position));
+    }
+    EXPECT_EQ(std::set(plan.edit.begin(), plan.edit.end()).size(), plan.edit.size());
+    for (Position position : plan.edit) {
+      EXPECT_FALSE(canvas.is_masked(position));
+      EXPECT_TRUE(std::binary_search(scope.begin(), scope.end(), position));
+      EXPECT_EQ(std::count(plan.remask.begin(), plan.remask.end(), position), 0);
     }
   }
 

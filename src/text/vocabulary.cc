@@ -13,6 +13,10 @@ Vocabulary OpenVocabulary(const Metadata& metadata) {
   vocabulary.size = static_cast<int>(keys.size());
   vocabulary.mask_token = keys.mask.value_or(-1);
   vocabulary.has_chat_template = !keys.chat_template.empty();
+  if (const auto expand = keys.Find("<|expand|>")) {
+    const std::optional<Token> remove = keys.Find("<|delete|>");
+    vocabulary.length_tokens = {.expand = *expand, .remove = remove ? *remove : keys.eos.value_or(-1)};
+  }
   if (keys.model == "bert") {
     if (keys.separator) vocabulary.eos_tokens = {*keys.separator};
     WordPieceOptions options;

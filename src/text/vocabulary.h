@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "punt/denoiser.h"
 #include "punt/tokenizer.h"
 #include "weights/metadata.h"
 
@@ -17,6 +18,7 @@ struct Vocabulary {
   Token mask_token = -1;          // -1: none is named
   std::vector<Token> eos_tokens;  // end of sequence first, then end of turn and other ends
   bool has_chat_template = false;
+  LengthTokens length_tokens;  // by their texts: "<|expand|>", and "<|delete|>" or the end of sequence in its place
 };
 
 /// Throws Error naming the origin and the key when the metadata is incomplete or inconsistent.

@@ -18,6 +18,11 @@ void DemandSupported(const HfConfig& config) {
                             "norm_head", "norm_softmax"}) {
     config.Demand(field, false);
   }
+  const std::int64_t capacity = config.CountOr("expert_capacity", 0, HfConfig::kMostExperts);
+  if (capacity > 0) {
+    BadInput("{}: expert_capacity is {}: experts chosen for blocks (LLaDA2.2) are not supported", config.origin(),
+             capacity);
+  }
 }
 
 struct Sizes {

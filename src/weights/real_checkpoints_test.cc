@@ -72,6 +72,15 @@ TEST(RealCheckpoints, TheModelTypeDecidesWhereNoClassIsKnown) {
   ExpectError([&] { OpenHfFolder(folder.path()); }, {"config.json", "unheard-of", "supported"});
 }
 
+// Its tensors are those of LLaDA2.0, and would load.
+TEST(RealCheckpoints, Llada22IsRefused) {
+  GoldenCopy folder("llada2_moe");
+  folder.Set("expert_capacity", 0);
+  EXPECT_EQ(ArchitectureOf(folder), "llada2-moe");
+  folder.Set("expert_capacity", 6);
+  ExpectError([&] { OpenHfFolder(folder.path()); }, {"config.json", "expert_capacity is 6", "LLaDA2.2"});
+}
+
 TEST(RealCheckpoints, AKnownClassComesBeforeTheModelType) {
   GoldenCopy folder("llada_moe");
   folder.Set("model_type", "llada");

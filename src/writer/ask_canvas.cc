@@ -44,6 +44,7 @@ void CheckTokens(const std::vector<Token>& tokens, const DenoiserInfo& info) {
       BadInput("the prompt holds {}, which is not a token; they go from 0 to {}", token, info.vocab_size - 1);
     }
     if (token == info.mask_token) BadInput("the prompt holds {}, which is the mask", token);
+    if (token == info.length_tokens.expand) BadInput("the prompt holds {}, which stands for no text", token);
   }
 }
 
@@ -108,6 +109,7 @@ AskCanvas InfillCanvas(const Ask& ask, const Model& model) {
   }
   canvas.place.end = canvas.tokens.size();
   canvas.tokens.insert(canvas.tokens.end(), end.begin(), end.end());
+  canvas.place.canvas = canvas.tokens.size();
   return canvas;
 }
 

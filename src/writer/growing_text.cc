@@ -29,9 +29,13 @@ std::size_t Overlap(std::string_view text, std::string_view stop) {
 GrowingText::GrowingText(const Model& model, TextPlace place, std::vector<std::string> stops)
     : model_(model), place_(place), stops_(std::move(stops)), split_(place.thinking) {}
 
+std::size_t GrowingText::End(std::span<const Token> canvas) const {
+  return place_.canvas == 0 ? place_.end : place_.end + canvas.size() - place_.canvas;
+}
+
 std::size_t GrowingText::Prefix(std::span<const Token> canvas) const {
   const DenoiserInfo& info = model_.denoiser->info();
-  const std::span<const Token> all = canvas.subspan(place_.begin, place_.end - place_.begin);
+  const std::span<const Token> all = canvas.subspan(place_.begin, End(canvas) - place_.begin);
   const auto ends = [&](Token token) {
     return token == info.mask_token ||
            std::find(info.eos_tokens.begin(), info.eos_tokens.end(), token) != info.eos_tokens.end();
@@ -81,9 +85,10 @@ std::string GrowingText::Snapshot(std::span<const Token> canvas) const {
   const DenoiserInfo& info = model_.denoiser->info();
   std::string text;
   std::size_t begin = place_.begin;
-  for (std::size_t i = begin; i <= place_.end; ++i) {
-    const bool is_end = i == place_.end ||
-                        std::find(info.eos_tokens.begin(), info.eos_tokens.end(), canvas[i]) != info.eos_tokens.end();
+  const std::size_t end = End(canvas);
+  for (std::size_t i = begin; i <= end; ++i) {
+    const bool is_end =
+        i == end || std::find(info.eos_tokens.begin(), info.eos_tokens.end(), canvas[i]) != info.eos_tokens.end();
     if (!is_end && canvas[i] != info.mask_token) continue;
     text += Decode(canvas, begin, i - begin);
     if (is_end) break;
@@ -109,7 +114,7 @@ FinishedText GrowingText::Finish(std::span<const Token> canvas) const {
   finished.text = std::move(parts.content);
   finished.reasoning = std::move(parts.reasoning);
   const std::size_t at = place_.begin + prefix;
-  if (at < place_.end && canvas[at] != model_.denoiser->info().mask_token) finished.finish_reason = "stop";
+  if (at < End(canvas) && canvas[at] != model_.denoiser->info().mask_token) finished.finish_reason = "stop";
   return finished;
 }
 

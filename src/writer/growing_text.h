@@ -17,6 +17,7 @@ struct TextPlace {
   std::size_t end = 0;
   bool goes_on = false;    // it continues the text before it, which may end within a word
   bool has_space = false;  // the text before it ends with a space that has no token: a leading space is left out
+  std::size_t canvas = 0;  // length of the canvas; it may change, and `end` with it. 0: it stays
   Thinking thinking = Thinking::kNone;  // whether a part of it is the model's thoughts
 };
 
@@ -48,6 +49,7 @@ class GrowingText {
   FinishedText Finish(std::span<const Token> canvas) const;
 
  private:
+  std::size_t End(std::span<const Token> canvas) const;
   /// How many tokens stand before the first mask or end of sequence.
   std::size_t Prefix(std::span<const Token> canvas) const;
   /// The text of `count` tokens as it reads after the token before them.

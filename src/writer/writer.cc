@@ -1,5 +1,6 @@
 #include "punt/writer.h"
 
+#include <algorithm>
 #include <atomic>
 
 #include "base/check.h"
@@ -77,6 +78,9 @@ class Task {
     return Canvas(canvas_.tokens, info.mask_token, info.vocab_size);
   }
   std::span<const Token> tokens() const { return canvas_.tokens; }
+  void LetGrow(const Sampling& sampling, SessionOptions& session) {
+    punt::LetGrow(sampling, model_.denoiser->info(), recipe_, session);
+  }
 
   Answer Run(DenoiserSession& session) {
     GenerateResult run = Generate(session, canvas(), recipe_, company_);
@@ -115,6 +119,7 @@ Answer Writer::Write(const Ask& ask, const Sampling& sampling, const Watch& watc
   Task task(*model_, ask, sampling, watch);
   SessionOptions options = SessionFor(sampling, model_->denoiser->info());
   options.prompt = GivenPositions(task.tokens(), model_->denoiser->info().mask_token);
+  if (!ask.infill.empty()) task.LetGrow(sampling, options);
   options.threads = threads_;
   return task.Run(*model_->denoiser->NewSession(options));
 }
@@ -126,7 +131,10 @@ std::vector<Answer> Writer::WriteBatch(std::span<const Ask> asks, const Sampling
   const Watch nobody;
   const auto watch_of = [&](std::size_t i) -> const Watch& { return watches.empty() ? nobody : watches[i]; };
   std::vector<Answer> answers(asks.size());
-  if (sampling.guidance != 0) {  // every question has its own prompt to mask
+  const bool may_grow = model_->denoiser->info().length_tokens.is_known() && sampling.grow_to > 0 &&
+                        std::any_of(asks.begin(), asks.end(), [](const Ask& ask) { return !ask.infill.empty(); });
+  // Every question has its own prompt to mask, or its own tokens to ban.
+  if (sampling.guidance != 0 || may_grow) {
     for (std::size_t i = 0; i < asks.size(); ++i) answers[i] = Write(asks[i], sampling, watch_of(i));
     return answers;
   }

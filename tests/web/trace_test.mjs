@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { dataEvents, rawMember } from "../../web/sse.js";
 import { formatSpec, modelName, parseSpec, shortSpec } from "../../web/spec.js";
+import { describeCell } from "../../web/canvas_view.js";
 import { isStructural, structureOf } from "../../web/structure.js";
 import { advance, nfeOf, parseTrace, start } from "../../web/trace.js";
 
@@ -87,6 +88,27 @@ test("what is taken back shows for a step, and may be filled in the same step", 
   assert.equal(states(again), "masked earlier");
 });
 
+test("what is replaced shows for a step, with what stood there", () => {
+  const edit = { ...commit(1, []), edited: [0], edited_tokens: [5], edited_confidence: [0.75] };
+  const frame = play([MASK, MASK], step(0, [0, 1]), commit(0, [0, 1]), step(1, []), edit);
+  assert.equal(states(frame), "edited earlier");
+  assert.deepEqual([frame.cells[0].token, frame.cells[0].was, frame.cells[0].confidence], [5, 20, 0.75]);
+  assert.equal(frame.committed, 2);
+  assert.equal(structureOf({ piece: () => "." }, frame).committed, 2);
+  assert.match(describeCell(frame.cells[0], 0, (token) => `t${token}`), /"t5", replaced in step 2, instead of "t20"/);
+  assert.equal(states(advance(frame, step(2, []))), "earlier earlier");
+  assert.throws(() => play([MASK], step(0, [0]), commit(0, [0]), step(1, []), { ...edit, edited: [3] }), /not on the canvas/);
+});
+
+test("the length may change: a mask more before a position, or a position less", () => {
+  const change = { ...commit(0, [2]), inserted: [1], removed: [3] };
+  const frame = play([7, MASK, MASK, MASK, 8], step(0, [1, 2, 3]), change);
+  assert.equal(states(frame), "prompt masked masked accepted prompt");
+  assert.deepEqual([frame.generated, frame.committed], [3, 1]);
+  assert.equal(frame.cells[4].token, 8);
+  assert.throws(() => play([MASK], step(0, [0]), { ...commit(0, []), removed: [1] }), /not on the canvas/);
+});
+
 test("the end settles, and fills what is behind an EOS without counting it", () => {
   const end = { event: "end", stop: "eos", steps: 1, nfe: nfe(1, 0), tokens: [20, 2], seconds: 1.5 };
   const frame = play([MASK, MASK], step(0, [0, 1]), commit(0, [0]), end);
@@ -161,7 +183,7 @@ test("an interrupted run is accepted, damaged ones are refused by line", async (
   refuses("hello", /t\.jsonl:1: not a JSON object/);
   refuses("null", /t\.jsonl:1: not an event/);
   refuses(lines[3], /t\.jsonl:1: the first event is not a run/);
-  refuses(lines[0].replace('"version":1', '"version":2'), /t\.jsonl:1: version 2 is not known/);
+  refuses(lines[0].replace('"version":1', '"version":3'), /t\.jsonl:1: version 3 is not known/);
   refuses(`${lines[0]}\n{"event":"dance"}`, /t\.jsonl:2: unknown event 'dance'/);
   refuses(`${lines[0]}\n{"event":"step","step":0,"positions":[999]}`, /t\.jsonl:2: position 999 .* not on the canvas/);
   refuses(`${lines[0]}\n{"event":"step","step":0,"positions":[7],"tokens":[]}`, /:2: 'tokens' .* 0 items instead of 1/);

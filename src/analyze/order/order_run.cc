@@ -52,6 +52,9 @@ class RunReader {
 
   void Commit(const CommitEvent& commit) {
     if (runs_.empty()) BadInput("the trace has a commit before its run event");
+    if (!commit.inserted.empty() || !commit.removed.empty()) {
+      BadInput("step {} changes the length of the text, where orders cannot be compared", commit.step);
+    }
     OrderRun& run = runs_.back();
     run.masked.push_back(masked_);
     run.nfe.push_back(commit.counters.nfe() - nfe_);

@@ -7,6 +7,8 @@
 //   {"event":"step","step":0,"base":"forward","positions":[...],"tokens":[...],"confidence":[...]}
 //   {"event":"round","step":0,"level":0,"epsilon":0.04,"anchors":[...],"tests":[...],"divergences":[...],"kept":[...]}
 //   {"event":"commit","step":0,"positions":[...],"tokens":[...],"confidence":[...],"remasked":[...],"nfe":{...}}
+//                                                         runs that report rows (Recipe::logprobs) add "logprobs",
+//                                                         "entropies" and "top", of [token, log-probability] each
 //   {"event":"end","stop":"full","steps":...,"nfe":{...},"row_passes":...,"tokens":[...],"seconds":...}
 //
 // A file may hold several runs, one after another. Infinite divergences are written as null.
@@ -70,6 +72,27 @@ struct RoundEvent {
   friend bool operator==(const RoundEvent&, const RoundEvent&) = default;
 };
 
+/// A token of a row and its log-probability.
+struct RankedToken {
+  Token token = 0;
+  double log_prob = 0;
+
+  friend bool operator==(const RankedToken&, const RankedToken&) = default;
+};
+
+/// What the row of a position said in the step in which its token was committed. It is the row as sessions read it: the
+/// plain softmax of the logits, before temperature and filters, conditioned on the constraint if there is one.
+struct CommitRow {
+  Position position = 0;
+  int step = 0;
+  Token token = 0;               // the one that was committed
+  double log_prob = 0;           // ln p(token); -infinity if it was forced on a row that excludes it
+  double entropy = 0;            // nats
+  std::vector<RankedToken> top;  // the most probable tokens, best first, lowest token on ties; no impossible ones
+
+  friend bool operator==(const CommitRow&, const CommitRow&) = default;
+};
+
 /// A step ends.
 struct CommitEvent {
   int step = 0;
@@ -77,7 +100,8 @@ struct CommitEvent {
   std::vector<Token> tokens;
   std::vector<double> confidence;
   std::vector<Position> remasked;
-  Counters counters;  // since the start of the run
+  Counters counters;                 // since the start of the run
+  std::vector<CommitRow> rows = {};  // one per position, if the run reports them; else empty
 
   friend bool operator==(const CommitEvent&, const CommitEvent&) = default;
 };

@@ -50,7 +50,7 @@ void EmitStep(Observer& observer, int step, const StepOutcome& outcome, const Ru
   }
   observer.On(begin);
   for (const Round& round : outcome.plan.rounds) observer.On(RoundEvent{step, round});
-  CommitEvent end{.step = step, .remasked = outcome.plan.remask, .counters = spent};
+  CommitEvent end{.step = step, .remasked = outcome.plan.remask, .counters = spent, .rows = outcome.rows};
   for (Position position : outcome.plan.commit) {
     end.positions.push_back(position);
     end.tokens.push_back(state.canvas.tokens()[static_cast<std::size_t>(position)]);
@@ -77,7 +77,8 @@ GenerateResult Finish(const RunState& state, StopReason stop, const DenoiserInfo
   GenerateResult result{.tokens = {state.canvas.tokens().begin(), state.canvas.tokens().end()},
                         .stop = stop,
                         .steps = state.step,
-                        .counters = spent};
+                        .counters = spent,
+                        .rows = state.rows};
   for (Position position : state.canvas.generated())
     result.committed += state.canvas.history(position).commit_step >= 0;
   if (stop != StopReason::kEos) return result;
@@ -144,6 +145,7 @@ GenerateResult Generate(DenoiserSession& session, Canvas canvas, const Recipe& r
   const auto start = std::chrono::steady_clock::now();
   const DenoiserInfo& info = session.info();
   if (const auto misfit = FindMisfit(recipe, canvas, info)) ThrowMisfit(*misfit);
+  if (recipe.logprobs && *recipe.logprobs < 0) BadInput("logprobs must be at least 0, got {}", *recipe.logprobs);
   const std::unique_ptr<DenoiserSession> constrained = ConstrainedFor(session, canvas, recipe);
   if (company.observer != nullptr) company.observer->On(Header(canvas, recipe, company));
 

@@ -15,18 +15,11 @@
 #include <iterator>
 
 #include "base/check.h"
+#include "generate/commit_rows.h"
 #include "generate/eos_anneal.h"
 
 namespace punt {
 namespace {
-
-Counters Minus(const Counters& a, const Counters& b) {
-  return {.base_passes = a.base_passes - b.base_passes,
-          .test_passes = a.test_passes - b.test_passes,
-          .calls = a.calls - b.calls,
-          .row_passes = a.row_passes - b.row_passes,
-          .rows_read = a.rows_read - b.rows_read};
-}
 
 std::vector<Position> Sorted(std::span<const Position> positions) {
   std::vector<Position> sorted(positions.begin(), positions.end());
@@ -318,6 +311,17 @@ void Apply(RunState& state, const StepOutcome& outcome) {
   }
 }
 
+/// Reads the rows of what was committed, whose tokens are on the canvas by now.
+void ReportRows(DenoiserSession& session, const Pass& base, int top, RunState& state, StepOutcome& outcome) {
+  std::vector<PlacedToken> commits;
+  for (Position position : outcome.plan.commit) {
+    commits.push_back({position, state.canvas.tokens()[static_cast<std::size_t>(position)]});
+  }
+  outcome.rows = ReadRows(session, base, commits, {.step = state.step, .top = top});
+  for (Position position : outcome.plan.remask) state.rows.erase(position);
+  for (const CommitRow& row : outcome.rows) state.rows[row.position] = row;
+}
+
 /// Enters the next window when the current one is full.
 std::span<const Position> CurrentScope(const Recipe& recipe, RunState& state) {
   std::span<const Position> scope = ScopeOf(state.canvas, recipe.window, state.scope_index);
@@ -359,7 +363,7 @@ std::vector<PassRef> Meter::Forward(std::span<const Query> queries) {
   return session_.Forward(queries);
 }
 
-Counters Meter::spent() const { return Minus(session_.counters(), start_); }
+Counters Meter::spent() const { return session_.counters() - start_; }
 
 bool IsEos(const DenoiserInfo& info, Token token) {
   return std::find(info.eos_tokens.begin(), info.eos_tokens.end(), token) != info.eos_tokens.end();
@@ -423,6 +427,7 @@ StepOutcome TakeStep(Meter& meter, const Recipe& recipe, RunState& state) {
 
   KeepNextBase(state, recipe.cache, outcome.plan, probe, base, asked.rows);
   Apply(state, outcome);
+  if (recipe.logprobs) ReportRows(meter.session(), *base, *recipe.logprobs, state, outcome);
   if (WatchesRows(needs)) state.previous_base = base;
   if (needs.past_steps) {
     state.past.push_back({.committed = static_cast<int>(outcome.plan.commit.size()),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -24,12 +25,14 @@ struct RunState {
   PassRef states;                        // the last pass that kept its states for others, if a cache wants it
   int refresh_step = -1;                 // the last step whose base pass computed everything
   std::vector<PastStep> past;            // one per step, for planners that look back
+  std::map<Position, CommitRow> rows;    // of what is committed, if the recipe reports them
 };
 
 struct StepOutcome {
   std::vector<Proposal> proposals;  // ranked, as the planner saw them
   Plan plan;
   bool base_was_free = false;
+  std::vector<CommitRow> rows;  // of what the plan commits, in its order, if the recipe reports them
 };
 
 /// Forward passes under a budget. Throws Interrupted instead of running a pass too many or continuing

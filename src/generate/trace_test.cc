@@ -43,6 +43,12 @@ const std::string kRound = ToJsonLine(RoundEvent{
     .step = 4,
     .round = {.level = 1, .anchors = {0}, .tests = {2, 1}, .divergences = {0.5, 0.25}, .kept = {false, true}}});
 const std::string kCommit = ToJsonLine(CommitEvent{.step = 4, .positions = {0}, .tokens = {3}, .confidence = {0.5}});
+const std::string kReported = ToJsonLine(CommitEvent{
+    .step = 4,
+    .positions = {0},
+    .tokens = {3},
+    .confidence = {1},
+    .rows = {{.position = 0, .step = 4, .token = 3, .log_prob = -0.5, .entropy = 0.25, .top = {{3, -0.5}}}}});
 const std::string kEnd = ToJsonLine(EndEvent{.steps = 1, .tokens = {1, 2}});
 
 TEST(TraceJson, RoundTripsRandomEvents) {
@@ -127,6 +133,10 @@ TEST(TraceJson, NamesWhatIsWrong) {
       {Replaced(kRound, "[false,true]", "[false,1]"), "round: 'kept' must be a list of true and false, got number"},
       {Replaced(kCommit, "\"tokens\":[3]", "\"tokens\":[]"), "commit: 'tokens' has 0 entries, 'positions' has 1"},
       {Replaced(kCommit, "[0.5]", "[null]"), "commit: 'confidence' must be a number, got null"},
+      {Replaced(kReported, "[-0.5]", "[]"), "commit: 'logprobs' has 0 entries, 'positions' has 1"},
+      {Replaced(kReported, "[0.25]", "[]"), "commit: 'entropies' has 0 entries, 'positions' has 1"},
+      {Replaced(kReported, "[[[3,-0.5]]]", "[]"), "commit: 'top' has 0 entries, 'positions' has 1"},
+      {Replaced(kReported, "[[[3,-0.5]]]", "[[[3]]]"), "commit: 'top' must be pairs of a token and a number, got array"},
       {Replaced(kCommit, "\"total\":0", "\"total\":1"), "nfe: 'total' is not the sum of 'base' and 'test'"},
       {Replaced(kCommit, "\"base\":0", "\"base\":9223372036854775807"),
        "nfe: 'base' must be between 0 and 4611686018427387903, got 9223372036854775807"},

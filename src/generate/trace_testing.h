@@ -58,8 +58,18 @@ inline TraceEvent RandomEvent(RandomStream& random) {
       }
       return event;
     }
-    case 4:
-      return CommitEvent{below(1000), tokens(size), tokens(size), reals(size), tokens(size), counters()};
+    case 4: {
+      CommitEvent event{below(1000), tokens(size), tokens(size), reals(size), tokens(size), counters()};
+      for (std::size_t i = 0; i < size && below(2) + event.rows.size() > 0; ++i) {
+        CommitRow row{.position = event.positions[i], .step = event.step, .token = event.tokens[i]};
+        row.log_prob = below(4) == 0 ? -1.0 / 0.0 : real();
+        row.entropy = random.Uniform();
+        for (int k = below(3); k > 0; --k) row.top.push_back({token(), real()});
+        event.rows.push_back(row);
+      }
+      if (event.rows.size() < size) event.rows.clear();
+      return event;
+    }
     default:
       return EndEvent{static_cast<StopReason>(below(6)), below(1000), counters(), tokens(size), random.Uniform()};
   }

@@ -1,34 +1,50 @@
-#include "eval/judges/masked_likelihood.h"
+#include "likelihood/masked_questions.h"
 
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace punt {
-namespace {
 
-constexpr std::size_t kBatch = 16;  // passes of one call
+MaskedQuestion Hide(std::span<const Token> canvas, std::span<const Position> positions, Token mask) {
+  MaskedQuestion question{.canvas = {canvas.begin(), canvas.end()}, .rows = {positions.begin(), positions.end()}};
+  std::sort(question.rows.begin(), question.rows.end());
+  for (Position position : question.rows) {
+    question.answers.push_back(std::exchange(question.canvas[static_cast<std::size_t>(position)], mask));
+  }
+  return question;
+}
 
-}  // namespace
-
-std::vector<double> MaskedNll(DenoiserSession& session, std::span<const MaskedQuestion> questions) {
-  std::vector<double> sums;
-  for (std::size_t begin = 0; begin < questions.size(); begin += kBatch) {
-    const auto part = questions.subspan(begin, std::min(kBatch, questions.size() - begin));
+bool AskMasked(DenoiserSession& session, const MaskedQuestions& questions) {
+  const auto at_once = static_cast<std::size_t>(questions.at_once);
+  for (std::size_t begin = 0; begin < questions.count; begin += at_once) {
+    if (questions.cancel != nullptr && questions.cancel->load()) return false;
+    std::vector<MaskedQuestion> part;
+    for (std::size_t i = begin; i < std::min(begin + at_once, questions.count); ++i) part.push_back(questions.make(i));
     std::vector<Query> queries;
     for (const MaskedQuestion& question : part) queries.push_back({.canvas = question.canvas, .rows = question.rows});
     const std::vector<PassRef> passes = session.Forward(queries);
     for (std::size_t i = 0; i < part.size(); ++i) {
-      std::vector<double> probs(part[i].rows.size());
+      std::vector<double> values(part[i].rows.size());
       const TokenProbRequest request{
-          .pass = passes[i].get(), .rows = part[i].rows, .tokens = part[i].answers, .out = probs};
+          .pass = passes[i].get(), .rows = part[i].rows, .tokens = part[i].answers, .out = values};
       session.TokenProbs({&request, 1});
-      double sum = 0;
-      for (double prob : probs) sum -= std::log(std::max(prob, DBL_MIN));
-      sums.push_back(sum);
+      for (double& value : values) value = std::log(value);
+      questions.take(begin + i, part[i], values);
     }
   }
+  return true;
+}
+
+std::vector<double> MaskedNll(DenoiserSession& session, std::span<const MaskedQuestion> questions) {
+  std::vector<double> sums(questions.size());
+  AskMasked(session, {.count = questions.size(),
+                      .make = [&](std::size_t i) { return questions[i]; },
+                      .take = [&](std::size_t i, const MaskedQuestion&, std::span<const double> log_probs) {
+                        for (double log_prob : log_probs) sums[i] -= std::max(log_prob, std::log(DBL_MIN));
+                      }});
   return sums;
 }
 

@@ -183,6 +183,14 @@ struct Counters {
 
   std::int64_t nfe() const { return base_passes + test_passes; }
   friend bool operator==(const Counters&, const Counters&) = default;
+  /// What was spent between two looks at a session's counters.
+  friend Counters operator-(const Counters& later, const Counters& earlier) {
+    return {.base_passes = later.base_passes - earlier.base_passes,
+            .test_passes = later.test_passes - earlier.test_passes,
+            .calls = later.calls - earlier.calls,
+            .row_passes = later.row_passes - earlier.row_passes,
+            .rows_read = later.rows_read - earlier.rows_read};
+  }
 };
 
 /// Not thread-safe: one caller at a time. Tokens, rows and lengths outside their ranges throw Error, as does a request

@@ -4,7 +4,9 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -63,6 +65,9 @@ struct Recipe {
   std::uint64_t sample = 0;
   std::int64_t max_steps = 0;  // 0: no limit
   std::int64_t max_nfe = 0;    // 0: no limit; never exceeded, not even within a step
+  // Reports the row of every commit, with that many of its most probable tokens (0: only the committed one): in events
+  // and in the result. Rows are then read a second time, dense. Unset: none are, at no cost. Changes no text.
+  std::optional<int> logprobs = std::nullopt;
   // Called with the canvas before every step and at the end; true ends the run (StopReason::kStopString). May be empty.
   std::function<bool(std::span<const Token> canvas)> has_ended = {};
 };
@@ -81,6 +86,7 @@ struct GenerateResult {
   std::vector<Position> generated = {};  // the positions of `tokens` that were to be filled
   Counters counters;                     // what this run cost
   double seconds = 0;
+  std::map<Position, CommitRow> rows = {};  // of committed positions that are not masked, if the recipe asks for them
 
   /// Tokens committed per forward pass.
   double tokens_per_forward() const {

@@ -12,7 +12,7 @@
 namespace punt {
 
 /// Separates the streams of different users at the same position.
-enum class Purpose : std::uint64_t { kProposal = 1, kScore = 2, kPlan = 3, kToyModel = 4 };
+enum class Purpose : std::uint64_t { kProposal = 1, kScore = 2, kPlan = 3, kToyModel = 4, kLikelihood = 5 };
 
 /// The finaliser of splitmix64: a bijection on 64 bits in which every input bit moves every output bit.
 constexpr std::uint64_t Mix64(std::uint64_t x) {

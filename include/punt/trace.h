@@ -10,6 +10,8 @@
 //                                                         where tokens were replaced, also "edited":[...],
 //                                                         "edited_tokens":[...],"edited_confidence":[...]; where the
 //                                                         length changed, "inserted":[...],"removed":[...]
+//                                                         runs that report rows (Recipe::logprobs) add "logprobs",
+//                                                         "entropies" and "top", of [token, log-probability] each
 //   {"event":"end","stop":"full","steps":...,"nfe":{...},"row_passes":...,"tokens":[...],"seconds":...}
 //
 // A file may hold several runs, one after another. Infinite divergences are written as null. Version 1 has neither
@@ -75,6 +77,27 @@ struct RoundEvent {
   friend bool operator==(const RoundEvent&, const RoundEvent&) = default;
 };
 
+/// A token of a row and its log-probability.
+struct RankedToken {
+  Token token = 0;
+  double log_prob = 0;
+
+  friend bool operator==(const RankedToken&, const RankedToken&) = default;
+};
+
+/// What the row of a position said in the step in which its token was committed. It is the row as sessions read it: the
+/// plain softmax of the logits, before temperature and filters, conditioned on the constraint if there is one.
+struct CommitRow {
+  Position position = 0;
+  int step = 0;
+  Token token = 0;               // the one that was committed
+  double log_prob = 0;           // ln p(token); -infinity if it was forced on a row that excludes it
+  double entropy = 0;            // nats
+  std::vector<RankedToken> top;  // the most probable tokens, best first, lowest token on ties; no impossible ones
+
+  friend bool operator==(const CommitRow&, const CommitRow&) = default;
+};
+
 /// A step ends. All positions are those of the canvas before it; the length changes last.
 struct CommitEvent {
   int step = 0;
@@ -88,6 +111,7 @@ struct CommitEvent {
   std::vector<double> edited_confidence = {};
   std::vector<Position> inserted = {};  // a mask appears before each, ascending
   std::vector<Position> removed = {};   // these disappear, ascending
+  std::vector<CommitRow> rows = {};     // one per position, if the run reports them; else empty
 
   friend bool operator==(const CommitEvent&, const CommitEvent&) = default;
 };

@@ -48,6 +48,7 @@ struct Ask {
   bool cut_to_fit = false;                                  // a length that does not fit is cut instead of refused
   std::uint64_t sample = 0;                                 // another number, another text for the same question
   ChatOptions chat_options = {};                            // what the chat's template is told
+  std::optional<int> logprobs = std::nullopt;               // see Answer::logprobs: how many alternatives of each token
 };
 
 /// The part of an Ask that an error is about.
@@ -62,6 +63,14 @@ class AskError : public Error {
   AskPart part_;
 };
 
+/// A token of a text at its place.
+struct TextToken {
+  std::string text;              // as it reads there; maybe a part of a character
+  std::size_t offset = 0;        // characters (code points) of the text before it
+  Token token = 0;
+  std::optional<CommitRow> row;  // what the model said when it was committed; none if it was given
+};
+
 struct Answer {
   std::string text;            // what was generated, without the reasoning; for an infill the whole text
   std::string finish_reason;   // "stop": at an end of sequence or a stop string; "length": at the last position, or cut
@@ -69,6 +78,7 @@ struct Answer {
   int tokens = 0;              // number of tokens in the text
   GenerateResult run;          // the canvas, and what it cost
   std::string reasoning = {};  // of a chat: what the model wrote between <think> and </think> before its answer
+  std::vector<TextToken> logprobs = {};  // the tokens of reasoning and text, if Ask::logprobs is set
 };
 
 /// Follows one answer. Write calls it on the caller's thread, WriteBatch on threads of its own.

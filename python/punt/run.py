@@ -75,6 +75,36 @@ class Run(str):
                 steps[event["positions"]] = event["step"]
         return steps
 
+    @cached_property
+    def logprobs(self) -> list[dict[str, Any]]:
+        """What the model said of each token when it was committed; only of runs with `logprobs=N`, else empty.
+
+        By position, for those that were generated: position, token, text, logprob (of the row before temperature and
+        filters, under the constraint if there is one), entropy in nats, step, and top: the N most probable tokens.
+        """
+        rows: dict[int, dict[str, Any]] = {}
+        for event in self.trace:
+            if event["event"] != "commit":
+                continue
+            for position in event["remasked"]:
+                rows.pop(position, None)
+            for i, position in enumerate(event["positions"] if "logprobs" in event else []):
+                top = event["top"][i]
+                texts = self._pieces([event["tokens"][i], *(token for token, _ in top)])
+                rows[position] = {
+                    "position": position,
+                    "token": event["tokens"][i],
+                    "text": texts[0],
+                    "logprob": float("-inf") if event["logprobs"][i] is None else event["logprobs"][i],
+                    "entropy": event["entropies"][i],
+                    "step": event["step"],
+                    "top": [
+                        {"token": token, "text": text, "logprob": logprob}
+                        for (token, logprob), text in zip(top, texts[1:], strict=True)
+                    ],
+                }
+        return [rows[position] for position in sorted(rows)]
+
     def _repr_html_(self) -> str:
         """For notebooks."""
         return show.html(self)

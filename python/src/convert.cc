@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cstdint>
+
 #include "base/check.h"
 #include "base/suggest.h"
 
@@ -150,6 +153,10 @@ Settings SettingsOf(nb::dict fields) {
   Sampling& sampling = settings.sampling;
   for (auto [key, value] : fields) {
     const std::string name = TextOf("a sampling option", key);
+    if (name == "logprobs") {
+      if (!value.is_none()) settings.logprobs = static_cast<int>(std::clamp<std::int64_t>(WholeOf(name, value), -1, INT32_MAX));
+      continue;
+    }
     const SamplingField* found = nullptr;
     std::vector<std::string_view> names;
     for (const SamplingField& field : SamplingFields()) {

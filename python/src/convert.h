@@ -50,9 +50,10 @@ nb::object NewText(std::string_view text);
 struct Settings {
   Sampling sampling;
   std::shared_ptr<const PlannerObject> planner;  // or null; to be kept while a run uses it
+  std::optional<int> logprobs = {};              // Ask::logprobs: no sampling option, but a keyword like them
 };
 
-/// Of keyword arguments by the names of SamplingFields(); the planner may be an object. Throws Error naming what is
+/// Of keyword arguments by the names of SamplingFields(), and logprobs; the planner may be an object. Throws Error naming what is
 /// unknown or of the wrong type.
 Settings SettingsOf(nb::dict fields);
 

@@ -69,14 +69,15 @@ class Progress {
   std::exception_ptr failure_;
 };
 
-/// What filling a canvas takes, from a Sampling.
+/// What filling a canvas takes.
 struct Filling {
-  Filling(const Model& model, const Sampling& sampling, int threads)
+  Filling(const Model& model, const Settings& settings, int threads)
       : info(model.denoiser->info()),
-        recipe(MakeRecipe(sampling, info)),
-        options(SessionFor(sampling, info)),
-        company(CompanyFor(sampling, model.name, info)) {
-    if (!sampling.stop.empty()) BadInput("stop: a canvas of tokens has no stop strings");
+        recipe(MakeRecipe(settings.sampling, info)),
+        options(SessionFor(settings.sampling, info)),
+        company(CompanyFor(settings.sampling, model.name, info)) {
+    recipe.logprobs = settings.logprobs;
+    if (!settings.sampling.stop.empty()) BadInput("stop: a canvas of tokens has no stop strings");
     options.threads = threads;
   }
 
@@ -87,6 +88,12 @@ struct Filling {
   SessionOptions options;
   Company company;
 };
+
+Ask AskOf(nb::dict fields, const Settings& settings) {
+  Ask ask = AskOf(fields);
+  ask.logprobs = settings.logprobs;
+  return ask;
+}
 
 Outcome OutcomeOf(const Model& model, GenerateResult run, std::vector<TraceEvent> events) {
   Answer answer{.text = model.tokenizer->DecodeText(run.tokens),
@@ -159,8 +166,8 @@ std::unique_ptr<Engine> Engine::Wrap(nb::object denoiser, nb::object tokenizer, 
 }
 
 Outcome Engine::Write(nb::dict ask, nb::dict sampling) const {
-  const Ask asked = AskOf(ask);
   const Settings how = SettingsOf(sampling);
+  const Ask asked = AskOf(ask, how);
   const CallScope call;
   nb::gil_scoped_release release;
   const SignalScope signals;
@@ -176,7 +183,7 @@ Outcome Engine::Fill(nb::handle canvas, nb::dict sampling, std::uint64_t sample)
   nb::gil_scoped_release release;
   const SignalScope signals;
   Validate(how.sampling);
-  Filling filling(model(), how.sampling, threads_);
+  Filling filling(model(), how, threads_);
   Collector collector(how, call.stop());
   filling.recipe.sample = sample;
   filling.company.observer = &collector;
@@ -188,8 +195,9 @@ Outcome Engine::Fill(nb::handle canvas, nb::dict sampling, std::uint64_t sample)
 }
 
 std::unique_ptr<Job> Engine::Stream(nb::dict ask, nb::dict sampling, nb::object notify) const {
+  const Settings settings = SettingsOf(sampling);
   return std::make_unique<Job>(
-      [writer = writer_, asked = AskOf(ask), how = SettingsOf(sampling)](const Job::Tell& tell, std::stop_token stop) {
+      [writer = writer_, asked = AskOf(ask, settings), how = settings](const Job::Tell& tell, std::stop_token stop) {
         Collector collector(how, stop);
         Answer answer = writer.Write(asked, how.sampling, {.on_text = tell, .observer = &collector, .stop = stop});
         std::vector<Outcome> outcomes;
@@ -200,10 +208,11 @@ std::unique_ptr<Job> Engine::Stream(nb::dict ask, nb::dict sampling, nb::object 
 }
 
 std::unique_ptr<Job> Engine::Batch(nb::list asks, nb::dict sampling, nb::object notify) const {
+  const Settings settings = SettingsOf(sampling);
   std::vector<Ask> asked;
-  for (nb::handle ask : asks) asked.push_back(AskOf(nb::cast<nb::dict>(ask)));
+  for (nb::handle ask : asks) asked.push_back(AskOf(nb::cast<nb::dict>(ask), settings));
   return std::make_unique<Job>(
-      [writer = writer_, asked = std::move(asked), how = SettingsOf(sampling)](const Job::Tell&, std::stop_token stop) {
+      [writer = writer_, asked = std::move(asked), how = settings](const Job::Tell&, std::stop_token stop) {
         std::vector<Collector> collectors(asked.size(), Collector(how, stop));
         std::vector<Watch> watches;
         for (Collector& collector : collectors) watches.push_back({.observer = &collector, .stop = stop});
@@ -227,7 +236,7 @@ std::unique_ptr<Job> Engine::FillBatch(nb::list canvases, nb::dict sampling, nb:
       [writer = writer_, given = std::move(given), how, threads = threads_](const Job::Tell&, std::stop_token stop) {
         Validate(how.sampling);
         const Model& model = writer.model();
-        const Filling filling(model, how.sampling, threads);
+        const Filling filling(model, how, threads);
         std::atomic<bool> is_cancelled = false;
         const std::stop_callback on_stop(stop, [&] { is_cancelled = true; });
         std::vector<Collector> collectors(given.size(), Collector(how, stop));

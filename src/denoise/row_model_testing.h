@@ -49,12 +49,9 @@ class RowSession : public DenoiserSession {
     }
   }
   void DoLogProbs(std::span<const LogProbRequest> requests) override {
-    const auto vocab = static_cast<std::size_t>(info().vocab_size);
     for (const LogProbRequest& request : requests) {
-      for (std::size_t i = 0; i < request.rows.size(); ++i) {
-        const std::vector<double> row = Row(*request.pass, request.rows[i]);
-        std::copy(row.begin(), row.end(), request.out.subspan(i * vocab, vocab).begin());
-      }
+      auto out = request.out.begin();
+      for (Position position : request.rows) out = std::ranges::copy(Row(*request.pass, position), out).out;
     }
   }
   void DoTokenProbs(std::span<const TokenProbRequest> requests) override {

@@ -3,10 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string_view>
-#include <utility>
 
+#include "base/shuffle.h"
 #include "punt/random.h"
 
 namespace punt {
@@ -21,13 +20,6 @@ constexpr std::uint64_t HashText(std::string_view text) {
 inline RandomStream EvalStream(std::string_view what, std::uint64_t seed, std::uint64_t index) {
   const StreamKey key{.seed = seed, .sample = index};
   return RandomStream(Mix64(StreamName(key, -1, Purpose::kToyModel) ^ HashText(what)));
-}
-
-template <typename T>
-void Shuffle(std::span<T> values, RandomStream& random) {
-  for (std::size_t left = values.size(); left > 1; --left) {
-    std::swap(values[left - 1], values[static_cast<std::size_t>(random.Below(left))]);
-  }
 }
 
 }  // namespace punt

@@ -56,7 +56,8 @@ void EmitStep(Observer& observer, int step, const StepOutcome& outcome, const Co
                   .remasked = outcome.plan.remask,
                   .counters = spent,
                   .inserted = outcome.change.inserted,
-                  .removed = outcome.change.removed};
+                  .removed = outcome.change.removed,
+                  .rows = outcome.rows};
   for (const Proposal& proposal : outcome.committed) {
     end.positions.push_back(proposal.position);
     end.tokens.push_back(proposal.token);
@@ -89,7 +90,8 @@ GenerateResult Finish(const RunState& state, StopReason stop, const DenoiserInfo
                         .stop = stop,
                         .steps = state.step,
                         .generated = {state.canvas.generated().begin(), state.canvas.generated().end()},
-                        .counters = spent};
+                        .counters = spent,
+                        .rows = state.rows};
   for (Position position : state.canvas.generated())
     result.committed += state.canvas.history(position).commit_step >= 0;
   if (stop != StopReason::kEos) return result;
@@ -159,6 +161,7 @@ GenerateResult Generate(DenoiserSession& session, Canvas canvas, const Recipe& r
   const auto start = std::chrono::steady_clock::now();
   const DenoiserInfo& info = session.info();
   if (const auto misfit = FindMisfit(recipe, canvas, info)) ThrowMisfit(*misfit);
+  if (recipe.logprobs && *recipe.logprobs < 0) BadInput("logprobs must be at least 0, got {}", *recipe.logprobs);
   const std::unique_ptr<DenoiserSession> constrained = ConstrainedFor(session, canvas, recipe);
   if (company.observer != nullptr) company.observer->On(Header(canvas, recipe, company));
 

@@ -20,19 +20,12 @@
 #include <map>
 
 #include "base/check.h"
+#include "generate/commit_rows.h"
 #include "generate/eos_anneal.h"
 #include "generate/revisits.h"
 
 namespace punt {
 namespace {
-
-Counters Minus(const Counters& a, const Counters& b) {
-  return {.base_passes = a.base_passes - b.base_passes,
-          .test_passes = a.test_passes - b.test_passes,
-          .calls = a.calls - b.calls,
-          .row_passes = a.row_passes - b.row_passes,
-          .rows_read = a.rows_read - b.rows_read};
-}
 
 std::vector<Position> Sorted(std::span<const Position> positions) {
   std::vector<Position> sorted(positions.begin(), positions.end());
@@ -346,6 +339,31 @@ void Apply(RunState& state, const StepOutcome& outcome) {
   state.states = nullptr;
 }
 
+/// Reads the rows of what is committed and edited.
+void ReportRows(DenoiserSession& session, const Pass& base, int top, RunState& state, StepOutcome& outcome) {
+  const auto read = [&](const std::vector<Proposal>& proposals) {
+    std::vector<PlacedToken> tokens;
+    for (const Proposal& proposal : proposals) tokens.push_back({proposal.position, proposal.token});
+    return ReadRows(session, base, tokens, {.step = state.step, .top = top});
+  };
+  outcome.rows = read(outcome.committed);
+  for (Position position : outcome.plan.remask) state.rows.erase(position);
+  for (const CommitRow& row : outcome.rows) state.rows[row.position] = row;
+  for (const CommitRow& row : read(outcome.edited)) state.rows[row.position] = row;
+  if (outcome.change.is_empty()) return;
+  const std::vector<Position>& inserted = outcome.change.inserted;
+  const std::vector<Position>& removed = outcome.change.removed;
+  std::map<Position, CommitRow> moved;
+  for (auto& [position, row] : state.rows) {
+    if (std::binary_search(removed.begin(), removed.end(), position)) continue;
+    const auto before = std::upper_bound(inserted.begin(), inserted.end(), position) - inserted.begin();
+    const auto gone = std::lower_bound(removed.begin(), removed.end(), position) - removed.begin();
+    row.position = static_cast<Position>(position + before - gone);
+    moved[row.position] = std::move(row);
+  }
+  state.rows = std::move(moved);
+}
+
 /// Enters the next window when the current one is full, and need not be seen again.
 std::span<const Position> CurrentScope(const Recipe& recipe, RunState& state) {
   std::span<const Position> scope = ScopeOf(state.canvas, recipe.window, state.scope_index);
@@ -398,7 +416,7 @@ void Meter::Ban(std::vector<Token> tokens) {
   narrowed_ = tokens.empty() ? nullptr : std::make_unique<NarrowedSession>(session_, std::move(tokens));
 }
 
-Counters Meter::spent() const { return Minus(session_.counters(), start_); }
+Counters Meter::spent() const { return session_.counters() - start_; }
 
 bool IsEos(const DenoiserInfo& info, Token token) {
   return std::find(info.eos_tokens.begin(), info.eos_tokens.end(), token) != info.eos_tokens.end();
@@ -470,6 +488,7 @@ StepOutcome TakeStep(Meter& meter, const Recipe& recipe, RunState& state) {
     ++state.revisits;
     state.is_settled = outcome.edited.empty() && outcome.plan.remask.empty();
   }
+  if (recipe.logprobs) ReportRows(meter.session(), *base, *recipe.logprobs, state, outcome);
   Apply(state, outcome);
   if (WatchesRows(needs)) state.previous_base = base;
   if (needs.past_steps) {

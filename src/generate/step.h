@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -30,6 +31,7 @@ struct RunState {
   int revisits = 0;                      // steps in which the scope was full
   bool is_settled = false;               // the last of them changed nothing
   std::int64_t expansions = 0;           // masks that the model has added
+  std::map<Position, CommitRow> rows;    // of what is committed, if the recipe reports them
 };
 
 struct StepOutcome {
@@ -39,6 +41,7 @@ struct StepOutcome {
   std::vector<Proposal> edited;     // of plan.edit
   LengthChange change;              // the commits that were not written but carried out
   bool base_was_free = false;
+  std::vector<CommitRow> rows;  // of what the plan commits, in its order, if the recipe reports them
 };
 
 /// Forward passes under a budget. Throws Interrupted instead of running a pass too many or continuing

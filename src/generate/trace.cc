@@ -101,6 +101,19 @@ OrderedJson ToJson(const RoundEvent& event) {
           {"kept", round.kept}};
 }
 
+void PutRows(const std::vector<CommitRow>& rows, OrderedJson& object) {
+  OrderedJson log_probs = OrderedJson::array(), entropies = OrderedJson::array(), tops = OrderedJson::array();
+  for (const CommitRow& row : rows) {
+    log_probs.push_back(std::isinf(row.log_prob) ? OrderedJson(nullptr) : Number(row.log_prob));
+    entropies.push_back(Number(row.entropy));
+    OrderedJson& top = tops.emplace_back(OrderedJson::array());
+    for (const RankedToken& ranked : row.top) top.push_back({ranked.token, Number(ranked.log_prob)});
+  }
+  object["logprobs"] = std::move(log_probs);
+  object["entropies"] = std::move(entropies);
+  object["top"] = std::move(tops);
+}
+
 OrderedJson ToJson(const CommitEvent& commit) {
   OrderedJson object = {{"event", "commit"},
                         {"step", commit.step},
@@ -118,6 +131,7 @@ OrderedJson ToJson(const CommitEvent& commit) {
     object["removed"] = commit.removed;
   }
   PutCounters(commit.counters, object);
+  if (!commit.rows.empty()) PutRows(commit.rows, object);
   return object;
 }
 

@@ -73,6 +73,28 @@ class Fields {
     });
   }
 
+  /// Null stands for an impossible one.
+  std::vector<double> LogProbs(const char* name) const {
+    return List<double>(name, [&](const Json& value) {
+      constexpr double kLowest = std::numeric_limits<double>::lowest();
+      return value.is_null() ? -std::numeric_limits<double>::infinity() : RealOf(value, name, kLowest);
+    });
+  }
+
+  /// Lists of [token, log-probability].
+  std::vector<std::vector<RankedToken>> Rankings(const char* name) const {
+    return List<std::vector<RankedToken>>(name, [&](const Json& value) {
+      if (!value.is_array()) Mistyped(name, "a list of lists", value);
+      std::vector<RankedToken> ranking;
+      for (const Json& entry : value) {
+        if (!entry.is_array() || entry.size() != 2) Mistyped(name, "pairs of a token and a number", entry);
+        ranking.push_back({IntegerOf<Token>(entry[0], name, 0, std::numeric_limits<Token>::max()),
+                           RealOf(entry[1], name, std::numeric_limits<double>::lowest())});
+      }
+      return ranking;
+    });
+  }
+
   std::vector<bool> Booleans(const char* name) const {
     return List<bool>(name, [&](const Json& value) {
       if (!value.is_boolean()) Mistyped(name, "a list of true and false", value);
@@ -220,6 +242,26 @@ TraceEvent GetRound(const Fields& fields) {
   return event;
 }
 
+/// What a run that reports rows says of its commits.
+std::vector<CommitRow> GetRows(const Fields& fields, const CommitEvent& commit) {
+  const std::vector<double> log_probs = fields.LogProbs("logprobs");
+  const std::vector<double> entropies = fields.Reals("entropies");
+  const std::vector<std::vector<RankedToken>> tops = fields.Rankings("top");
+  fields.RequireSameLength("logprobs", log_probs.size(), "positions", commit.positions.size());
+  fields.RequireSameLength("entropies", entropies.size(), "positions", commit.positions.size());
+  fields.RequireSameLength("top", tops.size(), "positions", commit.positions.size());
+  std::vector<CommitRow> rows;
+  for (std::size_t i = 0; i < log_probs.size(); ++i) {
+    rows.push_back({.position = commit.positions[i],
+                    .step = commit.step,
+                    .token = commit.tokens[i],
+                    .log_prob = log_probs[i],
+                    .entropy = entropies[i],
+                    .top = tops[i]});
+  }
+  return rows;
+}
+
 TraceEvent GetCommit(const Fields& fields) {
   CommitEvent commit;
   commit.step = fields.Integer<int>("step");
@@ -239,6 +281,7 @@ TraceEvent GetCommit(const Fields& fields) {
   commit.counters = GetCounters(fields);
   fields.RequireSameLength("tokens", commit.tokens.size(), "positions", commit.positions.size());
   fields.RequireSameLength("confidence", commit.confidence.size(), "positions", commit.positions.size());
+  if (fields.Has("logprobs")) commit.rows = GetRows(fields, commit);
   return commit;
 }
 

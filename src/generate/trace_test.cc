@@ -45,6 +45,12 @@ const std::string kRound = ToJsonLine(RoundEvent{
 const std::string kCommit = ToJsonLine(CommitEvent{.step = 4, .positions = {0}, .tokens = {3}, .confidence = {0.5}});
 const std::string kEdit = ToJsonLine(
     CommitEvent{.step = 4, .edited = {0}, .edited_tokens = {7}, .edited_confidence = {0.25}, .removed = {2}});
+const std::string kReported = ToJsonLine(CommitEvent{
+    .step = 4,
+    .positions = {0},
+    .tokens = {3},
+    .confidence = {1},
+    .rows = {{.position = 0, .step = 4, .token = 3, .log_prob = -0.5, .entropy = 0.25, .top = {{3, -0.5}}}}});
 const std::string kEnd = ToJsonLine(EndEvent{.steps = 1, .tokens = {1, 2}});
 
 TEST(TraceJson, RoundTripsRandomEvents) {
@@ -143,6 +149,10 @@ TEST(TraceJson, NamesWhatIsWrong) {
       {Replaced(kEdit, "\"edited_tokens\":[7]", "\"edited_tokens\":[]"),
        "commit: 'edited_tokens' has 0 entries, 'edited' has 1"},
       {Replaced(kCommit, "[0.5]", "[null]"), "commit: 'confidence' must be a number, got null"},
+      {Replaced(kReported, "[-0.5]", "[]"), "commit: 'logprobs' has 0 entries, 'positions' has 1"},
+      {Replaced(kReported, "[0.25]", "[]"), "commit: 'entropies' has 0 entries, 'positions' has 1"},
+      {Replaced(kReported, "[[[3,-0.5]]]", "[]"), "commit: 'top' has 0 entries, 'positions' has 1"},
+      {Replaced(kReported, "[[[3,-0.5]]]", "[[[3]]]"), "commit: 'top' must be pairs of a token and a number, got array"},
       {Replaced(kCommit, "\"total\":0", "\"total\":1"), "nfe: 'total' is not the sum of 'base' and 'test'"},
       {Replaced(kCommit, "\"base\":0", "\"base\":9223372036854775807"),
        "nfe: 'base' must be between 0 and 4611686018427387903, got 9223372036854775807"},

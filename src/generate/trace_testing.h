@@ -58,18 +58,28 @@ inline TraceEvent RandomEvent(RandomStream& random) {
       }
       return event;
     }
-    case 4:
-      return CommitEvent{.step = below(1000),
-                         .positions = tokens(size),
-                         .tokens = tokens(size),
-                         .confidence = reals(size),
-                         .remasked = tokens(size),
-                         .counters = counters(),
-                         .edited = tokens(5 - size),
-                         .edited_tokens = tokens(5 - size),
-                         .edited_confidence = reals(5 - size),
-                         .inserted = tokens(size / 2),
-                         .removed = tokens(size / 3)};
+    case 4: {
+      CommitEvent event{.step = below(1000),
+                        .positions = tokens(size),
+                        .tokens = tokens(size),
+                        .confidence = reals(size),
+                        .remasked = tokens(size),
+                        .counters = counters(),
+                        .edited = tokens(5 - size),
+                        .edited_tokens = tokens(5 - size),
+                        .edited_confidence = reals(5 - size),
+                        .inserted = tokens(size / 2),
+                        .removed = tokens(size / 3)};
+      for (std::size_t i = 0; i < size && below(2) + event.rows.size() > 0; ++i) {
+        CommitRow row{.position = event.positions[i], .step = event.step, .token = event.tokens[i]};
+        row.log_prob = below(4) == 0 ? -1.0 / 0.0 : real();
+        row.entropy = random.Uniform();
+        for (int k = below(3); k > 0; --k) row.top.push_back({token(), real()});
+        event.rows.push_back(row);
+      }
+      if (event.rows.size() < size) event.rows.clear();
+      return event;
+    }
     default:
       return EndEvent{static_cast<StopReason>(below(6)), below(1000), counters(), tokens(size), random.Uniform()};
   }

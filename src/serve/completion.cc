@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <system_error>
 
 #include "base/check.h"
+#include "base/json_text.h"
 #include "generate/canvas_replay.h"
 #include "generate/misfit.h"
 #include "generate/trace_pieces.h"
@@ -14,7 +17,9 @@
 #include "punt/trace.h"
 #include "serve/api_error.h"
 #include "serve/input_error.h"
+#include "serve/logprob_json.h"
 #include "writer/answer_constraint.h"
+#include "writer/text_tokens.h"
 
 namespace punt {
 namespace {
@@ -25,6 +30,10 @@ constexpr std::size_t kMostWaitingBytes = 8 << 20;
 RequestSeed DrawSeed() {
   std::random_device device;
   return {.bits = ((static_cast<std::uint64_t>(device()) << 32) | device()) >> 11};
+}
+
+std::size_t BytesOf(const StreamPart& part) {
+  return part.text.size() + part.reasoning.size() + part.event.size() + part.logprobs.size();
 }
 
 }  // namespace
@@ -39,7 +48,8 @@ class Completion::Watcher : public Observer {
         thinking_(canvas.place.thinking),
         text_(owner.model_, canvas.place, owner.request_.sampling.stop),
         canvas_(canvas.tokens, owner.model_.denoiser->info().mask_token),
-        annotator_(*owner.model_.tokenizer, lines_) {
+        annotator_(*owner.model_.tokenizer, lines_),
+        tokens_(text_) {
     lines_.watcher = this;
     for (const PlannerRow& row : Planners()) {
       if (row.name == ParseSpec(owner.planner_).name) may_take_back_ = row.remasks;
@@ -55,7 +65,8 @@ class Completion::Watcher : public Observer {
   /// What Settled has held back.
   void SendRest(std::span<const Token> canvas) {
     if (owner_.request_.stream_kind != StreamKind::kSettled) return;
-    SendText(text_.SettledParts(canvas, true), 1);
+    SplitText rest = text_.SettledParts(canvas, true);
+    SendText(std::move(rest), 1, Logprobs(canvas, true));
   }
 
   const GrowingText& text() const { return text_; }
@@ -76,8 +87,20 @@ class Completion::Watcher : public Observer {
     for (double divergence : round.divergences) metrics.divergences.Add(divergence);
   }
 
+  /// Of the tokens whose text has been sent and which have not been told before, as JSON.
+  std::string Logprobs(std::span<const Token> canvas, bool is_last = false) {
+    const bool wanted = owner_.request_.likelihood.logprobs && owner_.request_.stream;
+    if (!wanted) return "";
+    const std::vector<TextToken> tokens =
+        is_last ? tokens_.UpTo(canvas, static_cast<std::size_t>(text_.Finish(canvas).tokens), rows_)
+                : tokens_.Within(canvas, text_.sent(), rows_);
+    return tokens.empty() ? "" : Dump(LogprobsJson(tokens, owner_.request_.chat, owner_.tokenizer()));
+  }
+
   void Follow(const CommitEvent& commit) {
     canvas_.On(commit);
+    for (Position position : commit.remasked) rows_.erase(position);
+    for (const CommitRow& row : commit.rows) rows_[row.position] = row;
     filled_ += static_cast<double>(commit.positions.size()) - static_cast<double>(commit.remasked.size());
     const double progress = filled_ / static_cast<double>(masks_);
     if (may_take_back_ && owner_.request_.stream_kind == StreamKind::kSettled) return;
@@ -89,15 +112,19 @@ class Completion::Watcher : public Observer {
                   .progress = progress});
     }
     SplitText settled = text_.SettledParts(canvas_.tokens());
-    if (owner_.request_.stream_kind == StreamKind::kSettled) SendText(std::move(settled), progress);
+    if (owner_.request_.stream_kind == StreamKind::kSettled) {
+      SendText(std::move(settled), progress, Logprobs(canvas_.tokens()));
+    }
     if (text_.has_stopped()) owner_.cancels_[static_cast<std::size_t>(choice_)] = true;  // the rest does not matter
   }
 
-  void SendText(SplitText text, double progress) {
-    if ((text.content.empty() && text.reasoning.empty()) || !owner_.request_.stream) return;
+  void SendText(SplitText text, double progress, std::string logprobs) {
+    const bool is_empty = text.content.empty() && text.reasoning.empty() && logprobs.empty();
+    if (is_empty || !owner_.request_.stream) return;
     owner_.Put({.choice = choice_,
                 .text = std::move(text.content),
                 .reasoning = std::move(text.reasoning),
+                .logprobs = std::move(logprobs),
                 .progress = progress});
   }
 
@@ -109,6 +136,8 @@ class Completion::Watcher : public Observer {
   CanvasReplay canvas_;
   Lines lines_;
   PieceAnnotator annotator_;
+  TextTokens tokens_;
+  std::map<Position, CommitRow> rows_;  // of what is committed
   double filled_ = 0;
   bool may_take_back_ = false;
 };
@@ -123,6 +152,7 @@ Completion::Completion(const Model& model, Scheduler& scheduler, Metrics& metric
   canvases_ = BuildCanvases(request, model);
   MakeRecipeFor(model.denoiser->info());
   Constrain(model.denoiser->info());
+  RequireScorable(request, canvases_, model, request.sampling.max_nfe);
   std::vector<Scheduler::Demand> demands;
   for (const PromptCanvas& canvas : canvases_) {
     const Scheduler::Demand demand{.client = client,
@@ -183,12 +213,20 @@ void Completion::StartThreads(std::vector<std::unique_ptr<Scheduler::Slot>> slot
   }
 }
 
-ChoiceResult Completion::Run(std::size_t choice, DenoiserSession& session) {
+std::optional<ChoiceResult> Completion::Run(std::size_t choice, DenoiserSession& session) {
   const DenoiserInfo& info = model_.denoiser->info();
   const PromptCanvas& canvas = canvas_of(choice);
+  const auto choices = static_cast<std::size_t>(request_.choices);
+  std::optional<EchoedPrompt> echoed;
+  if (request_.likelihood.echo && choice % choices == 0) {
+    echoed = ScorePrompt(session, model_, request_, request_.prompts[choice / choices], canvas, cancels_[choice]);
+    if (!echoed) return std::nullopt;
+    metrics_.base_passes += echoed->passes;
+  }
   Watcher watcher(*this, static_cast<int>(choice), canvas);
   Recipe recipe = recipe_;
   recipe.constraint = constraints_[choice / static_cast<std::size_t>(request_.choices)];
+  recipe.logprobs = request_.likelihood.logprobs;
   recipe.sample = canvas.first_sample + choice % static_cast<std::size_t>(request_.choices);
   Company company = CompanyFor(request_.sampling, model_.name, info);
   company.observer = &watcher;
@@ -202,14 +240,19 @@ ChoiceResult Completion::Run(std::size_t choice, DenoiserSession& session) {
   metrics_.committed_tokens += run.committed;
   FinishedText text = watcher.text().Finish(run.tokens);
   if (run.stop == StopReason::kCancelled && text.finish_reason != "stop") ++metrics_.cancelled;
-  return {.text = std::move(text), .run = std::move(run)};
+  std::vector<TextToken> tokens;
+  if (recipe.logprobs) {
+    tokens = TextTokens(watcher.text()).UpTo(run.tokens, static_cast<std::size_t>(text.tokens), run.rows);
+  }
+  return ChoiceResult{
+      .text = std::move(text), .run = std::move(run), .tokens = std::move(tokens), .echoed = std::move(echoed)};
 }
 
 void Completion::Generate(std::size_t choice, std::unique_ptr<Scheduler::Slot> slot) {
   try {
     DenoiserSession* session = slot->Start(cancels_[choice]);
     if (session != nullptr) {
-      ChoiceResult result = Run(choice, *session);
+      std::optional<ChoiceResult> result = Run(choice, *session);
       std::lock_guard lock(mutex_);
       results_[choice] = std::move(result);
     }
@@ -236,10 +279,10 @@ void Completion::Put(StreamPart part) {
     const bool replaces = request_.stream_kind == StreamKind::kSnapshots && !part.is_end && !parts_.empty() &&
                           parts_.back().choice == part.choice && !parts_.back().is_end;
     if (replaces) {
-      waiting_bytes_ -= parts_.back().text.size() + parts_.back().reasoning.size();
+      waiting_bytes_ -= BytesOf(parts_.back());
       parts_.pop_back();
     }
-    waiting_bytes_ += part.text.size() + part.reasoning.size() + part.event.size();
+    waiting_bytes_ += BytesOf(part);
     parts_.push_back(std::move(part));
   }
   changed_.notify_all();
@@ -252,7 +295,7 @@ std::optional<StreamPart> Completion::Next(std::chrono::milliseconds patience) {
   if (parts_.empty()) return std::nullopt;
   StreamPart part = std::move(parts_.front());
   parts_.pop_front();
-  waiting_bytes_ -= part.text.size() + part.reasoning.size() + part.event.size();
+  waiting_bytes_ -= BytesOf(part);
   return part;
 }
 
@@ -274,7 +317,7 @@ Usage Completion::usage() const {
     if (!result) continue;
     // The text of an infill includes what was given.
     usage.completion_tokens += request_.infill.empty() ? result->text.tokens : result->run.committed;
-    usage.base_passes += result->run.counters.base_passes;
+    usage.base_passes += result->run.counters.base_passes + (result->echoed ? result->echoed->passes : 0);
     usage.test_passes += result->run.counters.test_passes;
     usage.steps += result->run.steps;
   }

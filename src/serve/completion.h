@@ -19,6 +19,7 @@
 #include "serve/completion_request.h"
 #include "serve/metrics.h"
 #include "serve/prompt_canvas.h"
+#include "serve/prompt_scores.h"
 #include "serve/scheduler.h"
 #include "writer/growing_text.h"
 
@@ -27,6 +28,8 @@ namespace punt {
 struct ChoiceResult {
   FinishedText text;
   GenerateResult run;
+  std::vector<TextToken> tokens = {};          // of the text, if log-probabilities are asked for
+  std::optional<EchoedPrompt> echoed = {};     // of a prompt's first choice, if it is to be repeated
 };
 
 /// What a stream sends of a choice.
@@ -35,6 +38,7 @@ struct StreamPart {
   std::string text;            // settled text to append, or a snapshot to replace the last one
   std::string reasoning = {};  // the same of the model's thoughts
   std::string event;           // a line of the trace
+  std::string logprobs = {};   // of settled tokens, as JSON; empty: none
   double progress = 0;         // share of positions that are filled, of a snapshot
   bool is_end = false;         // the choice is done and its result available
 };
@@ -75,6 +79,8 @@ class Completion {
   const std::vector<std::optional<ChoiceResult>>& results() const { return results_; }
   Usage usage() const;
   const RequestSeed& seed() const { return seed_; }
+  const CompletionRequest& request() const { return request_; }
+  const Tokenizer& tokenizer() const { return *model_.tokenizer; }
 
  private:
   class Watcher;
@@ -87,7 +93,8 @@ class Completion {
   void Constrain(const DenoiserInfo& info);
   void StartThreads(std::vector<std::unique_ptr<Scheduler::Slot>> slots);
   void Generate(std::size_t choice, std::unique_ptr<Scheduler::Slot> slot);
-  ChoiceResult Run(std::size_t choice, DenoiserSession& session);
+  /// Nothing when it was cancelled before there was anything to tell.
+  std::optional<ChoiceResult> Run(std::size_t choice, DenoiserSession& session);
   void Join();
   void Put(StreamPart part);
 

@@ -7,6 +7,8 @@
 #include <random>
 
 #include "base/json_text.h"
+#include "serve/logprob_json.h"
+#include "writer/text_tokens.h"
 
 namespace punt {
 namespace {
@@ -19,7 +21,8 @@ Json Object(const AnswerHead& head, bool is_chunk) {
   return {{"id", head.id}, {"object", kind}, {"created", head.created}, {"model", head.model}};
 }
 
-Json ChunkOf(const AnswerHead& head, int choice, Json delta, const Json& finish_reason) {
+Json ChunkOf(const AnswerHead& head, int choice, Json delta, const Json& finish_reason,
+             const std::string& logprobs = "") {
   Json entry = {{"index", choice}};
   if (head.chat) {
     entry["delta"] = std::move(delta);
@@ -27,7 +30,11 @@ Json ChunkOf(const AnswerHead& head, int choice, Json delta, const Json& finish_
     entry["text"] = delta.value("content", "");
   }
   entry["finish_reason"] = finish_reason;
-  if (!head.chat) entry["logprobs"] = nullptr;
+  if (!logprobs.empty()) {
+    entry["logprobs"] = Json::parse(logprobs);
+  } else if (!head.chat) {
+    entry["logprobs"] = nullptr;
+  }
   Json object = Object(head, true);
   object["choices"] = Json::array({entry});
   return object;
@@ -63,6 +70,19 @@ Json UsageJson(const Completion& completion, double seconds) {
           {"seed", SeedJson(completion.seed())}};
 }
 
+/// Of the prompt, if it is repeated, and of the text.
+Json LogprobsOf(const Completion& completion, const ChoiceResult& result, const EchoedPrompt* echoed) {
+  const CompletionRequest& request = completion.request();
+  if (!request.likelihood.logprobs) return nullptr;
+  if (echoed == nullptr) return LogprobsJson(result.tokens, request.chat, completion.tokenizer());
+  std::vector<TextToken> tokens = echoed->tokens;
+  for (TextToken token : result.tokens) {
+    token.offset += CharactersIn(echoed->text);
+    tokens.push_back(std::move(token));
+  }
+  return LogprobsJson(tokens, false, completion.tokenizer());
+}
+
 }  // namespace
 
 AnswerHead NewAnswer(bool chat, const std::string& model) {
@@ -79,16 +99,18 @@ std::string AnswerJson(const AnswerHead& head, const Completion& completion, dou
   Json object = Object(head, false);
   object["choices"] = Json::array();
   int index = 0;
+  const EchoedPrompt* echoed = nullptr;  // of this choice's prompt
   for (const auto& result : completion.results()) {
+    if (result->echoed) echoed = &*result->echoed;
     Json entry = {{"index", index++}};
     if (head.chat) {
       entry["message"] = {{"role", "assistant"}, {"content", result->text.text}};
       if (!result->text.reasoning.empty()) entry["message"]["reasoning_content"] = result->text.reasoning;
     } else {
-      entry["text"] = result->text.text;
+      entry["text"] = echoed != nullptr ? echoed->text + result->text.text : result->text.text;
     }
     entry["finish_reason"] = result->text.finish_reason;
-    entry["logprobs"] = nullptr;
+    entry["logprobs"] = LogprobsOf(completion, *result, echoed);
     object["choices"].push_back(std::move(entry));
   }
   object["usage"] = UsageJson(completion, seconds);
@@ -104,7 +126,7 @@ std::string TextChunk(const AnswerHead& head, const StreamPart& part) {
   Json delta = Json::object();
   AddReasoning(part, delta);
   if (!part.text.empty()) delta["content"] = part.text;
-  return Dump(ChunkOf(head, part.choice, std::move(delta), nullptr));
+  return Dump(ChunkOf(head, part.choice, std::move(delta), nullptr, part.logprobs));
 }
 
 std::string SnapshotChunk(const AnswerHead& head, const StreamPart& part) {

@@ -46,12 +46,13 @@ std::vector<std::string> Stops(const Json& body) {
 }
 
 /// The number of positions asked for; -1: as many as fit, as in llama.cpp.
-std::optional<std::int64_t> MaxTokens(const Json& body, const RequestLimits& limits) {
+std::optional<std::int64_t> MaxTokens(const Json& body, const RequestLimits& limits, bool echo) {
   for (const char* field : {"max_completion_tokens", "max_tokens"}) {
     const Json* value = FindField(body, field);
     if (value == nullptr) continue;
     const std::optional<std::int64_t> count = WholeNumber(*value);
-    if (!count || (*count < 1 && *count != -1)) {
+    const bool is_none = echo && count == 0;  // the prompt alone
+    if (!count || (*count < 1 && *count != -1 && !is_none)) {
       RefuseField(field, "must be a whole number that is at least 1, or -1 for as much as fits");
     }
     return *count == -1 ? limits.max_tokens : std::min(*count, limits.max_tokens);
@@ -174,7 +175,7 @@ void RequireKnownDiffusion(const Json& object, const std::string& prefix) {
   for (const SamplingField& field : SamplingFields()) {
     if (IsIn(field, ApiPlace::kDiffusion)) names += std::string(field.name()) + ", ";
   }
-  names += "stream, infill";
+  names += "stream, infill, score_alone";
   for (const auto& [key, value] : object.items()) {
     const std::string wrapped = ", " + names + ",";
     if (wrapped.find(" " + key + ",") == std::string::npos) {
@@ -260,7 +261,8 @@ CompletionRequest ParseCompletion(std::string_view text, bool chat, const Reques
     request.prompts = ReadPrompts(body, limits);
     request.suffix = TextField(body, "suffix");
   }
-  request.max_tokens = MaxTokens(body, limits);
+  request.likelihood = ReadLogprobs(body, chat, limits.score_alone);
+  request.max_tokens = MaxTokens(body, limits, request.likelihood.echo);
   request.token_limit = limits.max_tokens;
   ReadSampling(body, limits, request);
   request.constraint_field = ReadConstraint(text, body, request.sampling);

@@ -12,6 +12,7 @@
 #include "punt/types.h"
 #include "punt/writer.h"
 #include "serve/chat_form.h"
+#include "serve/logprob_fields.h"
 
 namespace punt {
 
@@ -27,6 +28,7 @@ struct RequestLimits {
   std::int64_t max_prompts = 64;
   std::int64_t max_sequences = 256;  // prompts times choices
   std::int64_t max_nfe = 0;          // forward passes of a choice; 0: no limit
+  std::int64_t score_alone = 64;     // see LogprobFields
 };
 
 /// What a completion continues.
@@ -57,6 +59,7 @@ struct CompletionRequest {
   std::string constraint_field;            // which asked for the language of the answer; empty: the server, or none
   std::optional<RequestSeed> seed;
   int choices = 1;  // of each prompt
+  LogprobFields likelihood;  // what is asked about probabilities
   bool stream = false;
   bool include_usage = false;
   StreamKind stream_kind = StreamKind::kSettled;

@@ -236,7 +236,7 @@ TEST(CompletionRequest, NamesTheFieldThatIsWrong) {
       {R"({"stream": 1})", "stream"},
       {R"({"stream_options": true})", "stream_options"},
       {R"({"tools": [{}]})", "tools"},
-      {R"({"logprobs": 3})", "logprobs"},
+      {R"({"logprobs": 21})", "logprobs"},
       {R"({"response_format": {"type": "xml"}})", "response_format.type"},
       {R"({"response_format": "json"})", "response_format.type"},
       {R"({"response_format": {"type": "json_schema"}})", "response_format.json_schema"},

@@ -18,7 +18,7 @@ constexpr std::size_t kMostIgnored = 32;
 constexpr std::string_view kNoPenalties = "tokens are not drawn in the order that penalties count in";
 constexpr std::string_view kNoGrammar = "use response_format, guided_regex or guided_choice";
 constexpr std::string_view kNoTools = "models here call no tools";
-constexpr std::string_view kNoLikelihood = "no pass of a diffusion model gives the likelihood of a text";
+constexpr std::string_view kLogprobs = "the setting is called logprobs, for prompts with echo";
 constexpr std::string_view kNoFilter = "only temperature, top_p, top_k and min_p are supported";
 constexpr std::string_view kNoSearch = "use n and choose";
 constexpr std::string_view kTextOnly = "there is only text";
@@ -35,6 +35,9 @@ constexpr SettingRow kOthers[] = {
     {"n", kRead},
     {"stream", kRead},
     {"stream_options", kRead},
+    {"logprobs", kRead},
+    {"top_logprobs", kRead},
+    {"echo", kRead},
     {"diffusion", kRead},
     {"diffusing", kRead},
     {"response_format", kRead},
@@ -95,11 +98,8 @@ constexpr SettingRow kOthers[] = {
     {"regex", kRefused, "[]", kNoGrammar},
     {"ebnf", kRefused, "[]", kNoGrammar},
 
-    {"logprobs", kRefused, "[false]", kNoLikelihood},
-    {"top_logprobs", kRefused, "[0]", kNoLikelihood},
-    {"prompt_logprobs", kRefused, "[false]", kNoLikelihood},
-    {"n_probs", kRefused, "[0]", kNoLikelihood},
-    {"echo", kRefused, "[false]", "the prompt is not repeated"},
+    {"prompt_logprobs", kRefused, "[false]", kLogprobs},
+    {"n_probs", kRefused, "[0]", kLogprobs},
     {"best_of", kRefused, "[1]", kNoSearch},
     {"use_beam_search", kRefused, "[false]", kNoSearch},
     {"num_beams", kRefused, "[1]", kNoSearch},

@@ -87,11 +87,6 @@ TEST(RequestSettings, NoRowHidesALaterOne) {
   EXPECT_EQ(FindSetting("presence_penalties"), nullptr);
 }
 
-TEST(RequestSettings, ZeroLogprobsOfACompletionAreLogprobs) {
-  EXPECT_NE(FieldError("logprobs", 0), "accepted");
-  EXPECT_EQ(FieldError("logprobs", false, true), "accepted");
-}
-
 TEST(RequestSettings, TheBestNOfNAreAllOfThem) {
   EXPECT_NO_THROW(Parse({{"n", 3}, {"best_of", 3}}));
   EXPECT_THROW(Parse({{"n", 2}, {"best_of", 3}}), ApiError);

@@ -17,12 +17,11 @@
 #include "serve/api_error.h"
 #include "serve/completion.h"
 #include "serve/completion_json.h"
-#include "serve/json_body.h"
-#include "serve/json_fields.h"
 #include "serve/metrics.h"
 #include "serve/model_json.h"
 #include "serve/request_screen.h"
 #include "serve/socket_server.h"
+#include "serve/tokenizer_json.h"
 
 namespace punt {
 namespace {
@@ -33,8 +32,6 @@ using httplib::Request;
 using httplib::Response;
 
 constexpr const char* kJson = "application/json";
-// /tokenize knows no canvas to hold the tokens; this much takes well below a second.
-constexpr std::size_t kMostTokenizedBytes = 1 << 18;
 // Time for cancelled completions to tell their clients.
 constexpr std::chrono::seconds kFarewell{5};
 constexpr std::size_t kMostLoggedPath = 200;
@@ -291,9 +288,18 @@ class Routes : public Server {
       RequireReady();
       response.set_content(PropsJson(*served_, options_), kJson);
     });
-    Post("/tokenize", [this](const Request& request, Response& response, LogEntry&) { Tokenize(request, response); });
-    Post("/detokenize",
-         [this](const Request& request, Response& response, LogEntry&) { Detokenize(request, response); });
+    Post("/tokenize", [this](const Request& request, Response& response, LogEntry&) {
+      RequireReady();
+      response.set_content(TokenizeJson(*model_, request.body), kJson);
+    });
+    Post("/detokenize", [this](const Request& request, Response& response, LogEntry&) {
+      RequireReady();
+      response.set_content(DetokenizeJson(*model_, request.body), kJson);
+    });
+    Get("/tokenizer_info", true, [this](const Request&, Response& response, LogEntry&) {
+      RequireReady();
+      response.set_content(TokenizerInfoJson(*model_), kJson);
+    });
     for (const bool chat : {false, true}) {
       Post(chat ? "/v1/chat/completions" : "/v1/completions",
            [this, chat](const Request& request, Response& response, LogEntry& entry) {
@@ -314,41 +320,6 @@ class Routes : public Server {
   /// Identifies a client for taking turns: by key if there are keys, else by address.
   static std::string ClientName(const Exchange& exchange) {
     return exchange.admission.key >= 0 ? fmt::format("key {}", exchange.admission.key) : exchange.address;
-  }
-
-  void Tokenize(const Request& request, Response& response) const {
-    RequireReady();
-    const nlohmann::json body = ParseBody(request.body);
-    if (!body.is_object() || !body.contains("content") || !body["content"].is_string()) {
-      throw ApiError(400, "invalid_value", "content must be a string", "content");
-    }
-    const auto content = body["content"].get<std::string>();
-    if (content.size() > kMostTokenizedBytes) {
-      throw ApiError(400, "invalid_value",
-                     fmt::format("content has {} bytes, at most {} are tokenized", content.size(), kMostTokenizedBytes),
-                     "content");
-    }
-    std::vector<Token> tokens = model_->tokenizer->Encode(content, {.specials = true});
-    if (FlagField(body, "add_special")) {
-      const std::vector<Token> prefix = model_->tokenizer->Prefix();
-      tokens.insert(tokens.begin(), prefix.begin(), prefix.end());
-    }
-    response.set_content(Dump({{"tokens", tokens}}), kJson);
-  }
-
-  void Detokenize(const Request& request, Response& response) const {
-    RequireReady();
-    const nlohmann::json body = ParseBody(request.body);
-    const bool is_list = body.is_object() && body.contains("tokens") && body["tokens"].is_array();
-    std::vector<Token> tokens;
-    if (!is_list) throw ApiError(400, "invalid_value", "tokens must be a list", "tokens");
-    for (const nlohmann::json& token : body["tokens"]) {
-      const bool is_token = token.is_number_integer() && token.get<std::int64_t>() >= 0 &&
-                            token.get<std::int64_t>() < model_->denoiser->info().vocab_size;
-      if (!is_token) throw ApiError(400, "invalid_value", "tokens must hold tokens of the vocabulary", "tokens");
-      tokens.push_back(token.get<Token>());
-    }
-    response.set_content(Dump({{"content", model_->tokenizer->Decode(tokens)}}), kJson);
   }
 
   void Complete(const Request& request, Response& response, LogEntry& entry, bool chat) {

@@ -78,7 +78,8 @@ std::int64_t LengthOf(const Ask& ask, std::size_t before, std::size_t behind, co
     About(GivenPart(ask), [&] { RequireFit(given, wanted, model); });
     return wanted;
   }
-  if (room < 1) {
+  const bool is_none = ask.length == 0;  // the prompt alone
+  if (room < (is_none ? 0 : 1)) {
     const bool is_suffix = ask.suffix && static_cast<std::int64_t>(before) < most;
     throw AskError(is_suffix ? AskPart::kSuffix : GivenPart(ask),
                    fmt::format("{} leaves no room: {} tokens are given{}, and {} takes {}",

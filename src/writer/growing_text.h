@@ -48,6 +48,14 @@ class GrowingText {
 
   FinishedText Finish(std::span<const Token> canvas) const;
 
+  /// The first `count` tokens of the stretch as they read there, control tokens left out.
+  std::string Text(std::span<const Token> canvas, std::size_t count) const {
+    return Decode(canvas, place_.begin, count);
+  }
+  const TextPlace& place() const { return place_; }
+  /// How many bytes of the text Settled has given.
+  std::size_t sent() const { return sent_; }
+
  private:
   std::size_t End(std::span<const Token> canvas) const;
   /// How many tokens stand before the first mask or end of sequence.

@@ -11,6 +11,7 @@
 #include "writer/ask_canvas.h"
 #include "writer/growing_text.h"
 #include "writer/stop_strings.h"
+#include "writer/text_tokens.h"
 
 namespace punt {
 namespace {
@@ -37,6 +38,8 @@ class Teller : public Observer {
     Tell(text_.SettledParts(tokens, true).content);
     return text_.Finish(tokens);
   }
+
+  const GrowingText& text() const { return text_; }
 
  private:
   void Follow(const CommitEvent& commit) {
@@ -65,6 +68,7 @@ class Task {
         teller_(model, canvas_, sampling, watch),
         on_stop_(watch.stop, [this] { is_cancelled_ = true; }) {
     recipe_.sample = ask.sample;
+    recipe_.logprobs = ask.logprobs;
     EndAtStops(recipe_, model, canvas_.place, sampling.stop);
     ConstrainAnswer(recipe_, sampling, model, {canvas_.tokens, canvas_.place});
     company_.observer = &teller_;
@@ -85,11 +89,16 @@ class Task {
   Answer Run(DenoiserSession& session) {
     GenerateResult run = Generate(session, canvas(), recipe_, company_);
     FinishedText text = teller_.Finish(run.tokens);
+    std::vector<TextToken> tokens;
+    if (recipe_.logprobs) {
+      tokens = TextTokens(teller_.text()).UpTo(run.tokens, static_cast<std::size_t>(text.tokens), run.rows);
+    }
     return {.text = std::move(text.text),
             .finish_reason = std::move(text.finish_reason),
             .tokens = text.tokens,
             .run = std::move(run),
-            .reasoning = std::move(text.reasoning)};
+            .reasoning = std::move(text.reasoning),
+            .logprobs = std::move(tokens)};
   }
 
  private:

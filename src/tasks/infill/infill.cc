@@ -13,7 +13,7 @@
 
 #include "base/check.h"
 #include "base/setting_error.h"
-#include "eval/judges/masked_likelihood.h"
+#include "likelihood/masked_questions.h"
 #include "eval/judges/perplexity.h"
 #include "eval/stream.h"
 #include "report/data_file.h"

@@ -4,7 +4,6 @@
 #include <numeric>
 #include <set>
 #include <string>
-#include <utility>
 
 #include "base/check.h"
 #include "tasks/protein/protein_statistics.h"
@@ -30,6 +29,12 @@ std::vector<Token> ProteinModel::BannedTokens() const {
   return banned;
 }
 
+Token ProteinModel::TokenOf(char residue) const {
+  const std::size_t index = kAminoAcids.find(residue);
+  if (index == std::string_view::npos) BadInput("'{}' is not one of the 20 amino acids", residue);
+  return residues_[index];
+}
+
 int ProteinModel::room() const {
   return model_.denoiser->info().max_length -
          static_cast<int>(model_.tokenizer->Prefix().size() + model_.tokenizer->Suffix().size());
@@ -50,11 +55,7 @@ std::span<const Token> ProteinModel::Unwrap(std::span<const Token> canvas) const
 
 std::vector<Token> ProteinModel::CanvasOf(std::string_view sequence) const {
   std::vector<Token> tokens;
-  for (char residue : sequence) {
-    const std::size_t index = kAminoAcids.find(residue);
-    if (index == std::string_view::npos) BadInput("'{}' is not one of the 20 amino acids", residue);
-    tokens.push_back(residues_[index]);
-  }
+  for (char residue : sequence) tokens.push_back(TokenOf(residue));
   if (static_cast<int>(tokens.size()) > room()) {
     BadInput("{} residues exceed the {} that {} takes", tokens.size(), room(), model_.name);
   }
@@ -68,13 +69,7 @@ std::vector<Position> ProteinModel::ResiduePositions(std::span<const Token> canv
 }
 
 MaskedQuestion ProteinModel::Mask(std::span<const Token> canvas, std::span<const Position> positions) const {
-  MaskedQuestion question{.canvas = {canvas.begin(), canvas.end()}, .rows = {positions.begin(), positions.end()}};
-  std::sort(question.rows.begin(), question.rows.end());
-  for (Position position : question.rows) {
-    Token& token = question.canvas[static_cast<std::size_t>(position)];
-    question.answers.push_back(std::exchange(token, model_.denoiser->info().mask_token));
-  }
-  return question;
+  return Hide(canvas, positions, model_.denoiser->info().mask_token);
 }
 
 double ProteinModel::PseudoNll(DenoiserSession& session, std::span<const Token> canvas) const {

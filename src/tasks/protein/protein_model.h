@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "eval/judges/masked_likelihood.h"
+#include "likelihood/masked_questions.h"
 #include "punt/model.h"
 #include "punt/types.h"
 
@@ -19,6 +19,9 @@ class ProteinModel {
 
   /// All tokens but those of the 20 amino acids.
   std::vector<Token> BannedTokens() const;
+
+  /// Of one of the 20 letters.
+  Token TokenOf(char residue) const;
 
   /// The longest protein it takes, in residues.
   int room() const;

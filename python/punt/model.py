@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from os import PathLike, fspath
 from typing import Any
@@ -15,6 +16,7 @@ from punt.denoiser import Denoiser
 from punt.errors import InputError
 from punt.run import Run
 
+Path = str | PathLike[str]
 Messages = Sequence[Mapping[str, str] | tuple[str, str]]
 
 
@@ -23,15 +25,20 @@ def load(
     *,
     threads: int = 0,
     tokenizer: Any = None,
+    lora: Path | Sequence[Path] = (),
     progress: Callable[[float], object] | None = None,
     **options: Any,
 ) -> Model:
     """Opens a model: a name of `punt.models()`, a GGUF file, a Hugging Face folder, "toy:KIND,key=value,...", or a
     `punt.Denoiser`.
 
-    `threads` per answer; 0: all processors. `progress` is told the share of the weights that has been read. Options, for
+    `threads` per answer; 0: all processors. `lora`: adapters that are merged into the weights of a file, each a GGUF file or
+    a PEFT folder; "FILE:0.5" halves its scale. `progress` is told the share of the weights that has been read. Options, for
     files: compute, device, gpu_layers, influence, repack.
     """
+    adapters = [fspath(each) for each in ([lora] if isinstance(lora, (str, PathLike)) else lora)]
+    if adapters:
+        options["lora"] = adapters
     if isinstance(model, Denoiser):
         if options:
             raise InputError(f"unknown model option '{next(iter(options))}': a punt.Denoiser has none")
@@ -69,7 +76,7 @@ class Model:
         `length` positions are generated, without it as many as is usual. `sample` numbers texts of one seed.
         """
         ask = _ask(prompt, tokens=tokens, suffix=suffix, length=length, cut_to_fit=cut_to_fit, sample=sample)
-        return self._run(self._engine.write(ask, _sampling(sampling)))
+        return self._run(self._engine.write(ask, plain_sampling(sampling)))
 
     generate = __call__
 
@@ -77,18 +84,22 @@ class Model:
         self,
         messages: Messages,
         *,
+        thinking: bool | None = None,
         length: int | None = None,
         cut_to_fit: bool = False,
         sample: int = 0,
         **sampling: Any,
     ) -> Run:
-        """The assistant's answer to messages: {"role": ..., "content": ...}, or pairs."""
-        ask = _ask(chat=messages, length=length, cut_to_fit=cut_to_fit, sample=sample)
-        return self._run(self._engine.write(ask, _sampling(sampling)))
+        """The assistant's answer to messages: {"role": ..., "content": ...}, or pairs.
+
+        `thinking`: whether the model is to think first, where its template can say so; what it thought is `run.reasoning`.
+        """
+        ask = _ask(chat=messages, thinking=thinking, length=length, cut_to_fit=cut_to_fit, sample=sample)
+        return self._run(self._engine.write(ask, plain_sampling(sampling)))
 
     def infill(self, text: str, *, sample: int = 0, **sampling: Any) -> Run:
         """The whole of a text with holes, "It was [MASK:4] and [MASK].", filled."""
-        return self._run(self._engine.write({"infill": text, "sample": sample}, _sampling(sampling)))
+        return self._run(self._engine.write({"infill": text, "sample": sample}, plain_sampling(sampling)))
 
     def batch(
         self,
@@ -110,16 +121,17 @@ class Model:
             own = {"prompt": prompt} if isinstance(prompt, str) else dict(prompt)
             rest = {} if "infill" in own else {"length": length, "cut_to_fit": cut_to_fit}
             asks.append(_ask(**{**rest, **own}))
-        job = self._engine.batch(asks, _sampling(sampling), None)
+        job = self._engine.batch(asks, plain_sampling(sampling), None)
         return [self._run(outcome) for outcome in job.wait()]
 
     def fill(self, canvas: npt.ArrayLike, *, sample: int = 0, **sampling: Any) -> Run:
-        """Fills the masks of a canvas of tokens, wherever they are."""
-        return self._run(self._engine.fill(np.asarray(canvas), _sampling(sampling), sample))
+        """Fills the masks of a canvas of tokens, wherever they are. A regex, choices or a JSON schema hold for the text from
+        the first mask to the last."""
+        return self._run(self._engine.fill(np.asarray(canvas), plain_sampling(sampling), sample))
 
     def fill_batch(self, canvases: Sequence[npt.ArrayLike], **sampling: Any) -> list[Run]:
         """Canvas i as `fill` with sample i does it, their passes together."""
-        job = self._engine.fill_batch([np.asarray(canvas) for canvas in canvases], _sampling(sampling), None)
+        job = self._engine.fill_batch([np.asarray(canvas) for canvas in canvases], plain_sampling(sampling), None)
         return [self._run(outcome) for outcome in job.wait()]
 
     def stream(
@@ -136,7 +148,7 @@ class Model:
     ) -> Stream:
         """The text as it settles, from left to right. Leaving the loop early ends the run within a pass."""
         ask = _ask(prompt, tokens=tokens, chat=chat, suffix=suffix, length=length, cut_to_fit=cut_to_fit, sample=sample)
-        return Stream(self, self._engine.stream(ask, _sampling(sampling), None))
+        return Stream(self, self._engine.stream(ask, plain_sampling(sampling), None))
 
     async def agenerate(
         self,
@@ -163,7 +175,7 @@ class Model:
             sample=sample,
         )
         wake, notify = _wake()
-        job = self._engine.stream(ask, _sampling(sampling), notify)
+        job = self._engine.stream(ask, plain_sampling(sampling), notify)
         try:
             while not job.take()[1]:
                 wake.clear()
@@ -188,7 +200,7 @@ class Model:
         """As `stream`, while the event loop goes on."""
         ask = _ask(prompt, tokens=tokens, chat=chat, suffix=suffix, length=length, cut_to_fit=cut_to_fit, sample=sample)
         wake, notify = _wake()
-        job = self._engine.stream(ask, _sampling(sampling), notify)
+        job = self._engine.stream(ask, plain_sampling(sampling), notify)
         try:
             is_done = False
             while not is_done:
@@ -291,7 +303,7 @@ class Stream(Iterator[str]):
 
 
 def _ask(prompt: str = "", *, chat: Messages | None = None, **rest: Any) -> dict[str, Any]:
-    known = {"tokens", "infill", "suffix", "length", "cut_to_fit", "sample"}
+    known = {"tokens", "infill", "suffix", "length", "cut_to_fit", "sample", "thinking"}
     for name in rest:
         if name not in known:
             raise InputError(f"a question has no '{name}'; valid: prompt, chat, {', '.join(sorted(known))}")
@@ -314,8 +326,12 @@ def _message(message: Mapping[str, str] | tuple[str, str]) -> tuple[str, str]:
     raise InputError(f"a message is a dict or a pair of role and content, not {message!r}")
 
 
-def _sampling(options: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if value is not None}
+def plain_sampling(options: dict[str, Any]) -> dict[str, Any]:
+    """As the engine takes them."""
+    given = {name: value for name, value in options.items() if value is not None}
+    if isinstance(given.get("json_schema"), Mapping):
+        given["json_schema"] = json.dumps(given["json_schema"], ensure_ascii=False)
+    return given
 
 
 def _wake() -> tuple[asyncio.Event, Callable[[], None]]:

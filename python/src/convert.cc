@@ -180,6 +180,7 @@ Ask AskOf(nb::dict fields) {
     if (name == "suffix") ask.suffix = TextOf(name, value);
     if (name == "length") ask.length = WholeOf(name, value);
     if (name == "cut_to_fit") Set(ask.cut_to_fit, name, value);
+    if (name == "thinking") Set(ask.chat_options.thinking.emplace(), name, value);
     if (name == "sample") ask.sample = UnsignedOf(name, value);
     if (name != "chat") continue;
     for (nb::handle message : value) {

@@ -36,8 +36,9 @@ def load(
     a PEFT folder; "FILE:0.5" halves its scale. `progress` is told the share of the weights that has been read. Options, for
     files: compute, device, gpu_layers, influence, repack.
     """
-    adapters = [fspath(each) for each in ([lora] if isinstance(lora, (str, PathLike)) else lora)]
-    if adapters:
+    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 0:
+        raise InputError(f"threads must be a whole number from 0 on, got {threads!r}")
+    if adapters := _paths("lora", lora):
         options["lora"] = adapters
     if isinstance(model, Denoiser):
         if options:
@@ -45,6 +46,8 @@ def load(
         if tokenizer is None:
             tokenizer = model.tokenizer
         return Model(_core.Engine.wrap(model, tokenizer, threads))
+    if not isinstance(model, (str, PathLike)):
+        raise InputError(f"a model is a name, a path or a punt.Denoiser, not {model!r}")
     if tokenizer is not None:
         raise InputError("tokenizer: a model file has its own")
     return Model(_core.Engine.open(fspath(model), options, threads, progress))
@@ -118,6 +121,8 @@ class Model:
             raise InputError("batch takes a list of prompts, not one: its letters would be prompts")
         asks = []
         for prompt in prompts:
+            if not isinstance(prompt, (str, Mapping)):
+                raise InputError(f"a prompt of a batch is a text or a dict, not {prompt!r}")
             own = {"prompt": prompt} if isinstance(prompt, str) else dict(prompt)
             rest = {} if "infill" in own else {"length": length, "cut_to_fit": cut_to_fit}
             asks.append(_ask(**{**rest, **own}))
@@ -217,16 +222,16 @@ class Model:
     def log_probs(self, tokens: npt.ArrayLike, rows: npt.ArrayLike | None = None) -> npt.NDArray[np.float64]:
         """Log-probabilities [R, V] that the model gives to tokens at `rows` (all of them) of a canvas, in one pass."""
         canvas = np.asarray(tokens)
-        return self._engine.log_probs(canvas, np.arange(len(canvas)) if rows is None else np.asarray(rows))
+        return self._engine.log_probs(canvas, np.arange(canvas.size) if rows is None else np.asarray(rows))
 
     def tokenize(self, text: str, *, specials: bool = False, whole: bool = False) -> npt.NDArray[np.int32]:
         """The tokens of a text. `specials`: those that are written out stand for themselves. `whole`: with what stands
         before and behind a whole text."""
-        return self._engine.encode(text, specials, whole)
+        return self._engine.encode(text, bool(specials), bool(whole))
 
     def detokenize(self, tokens: npt.ArrayLike, *, controls: bool = False) -> str:
         """The text of tokens. `controls`: those that are no text by their names."""
-        return self._engine.decode(np.asarray(tokens), controls)
+        return self._engine.decode(np.asarray(tokens), bool(controls))
 
     @property
     def name(self) -> str:
@@ -309,6 +314,8 @@ def _ask(prompt: str = "", *, chat: Messages | None = None, **rest: Any) -> dict
             raise InputError(f"a question has no '{name}'; valid: prompt, chat, {', '.join(sorted(known))}")
     ask: dict[str, Any] = {"prompt": prompt, **rest}
     if chat is not None:
+        if isinstance(chat, (str, Mapping)):
+            raise InputError(f"a chat is a list of messages, not {chat!r}")
         if not chat:
             raise InputError("the chat is empty")
         ask["chat"] = [_message(message) for message in chat]
@@ -324,6 +331,13 @@ def _message(message: Mapping[str, str] | tuple[str, str]) -> tuple[str, str]:
     if isinstance(message, tuple) and len(message) == 2:
         return message
     raise InputError(f"a message is a dict or a pair of role and content, not {message!r}")
+
+
+def _paths(what: str, given: Path | Sequence[Path]) -> list[str]:
+    paths = [given] if isinstance(given, (str, PathLike)) else given
+    if not isinstance(paths, (list, tuple)) or not all(isinstance(each, (str, PathLike)) for each in paths):
+        raise InputError(f"{what} must be a path or a list of paths, not {given!r}")
+    return [fspath(each) for each in paths]
 
 
 def plain_sampling(options: dict[str, Any]) -> dict[str, Any]:

@@ -278,10 +278,10 @@ nb::object Engine::LogProbs(nb::handle tokens, nb::handle rows) const {
   return NewArray(std::move(values), {asked.size(), vocab});
 }
 
-nb::object Engine::Encode(const std::string& text, bool specials, bool whole) const {
+nb::object Engine::Encode(nb::handle text, bool specials, bool whole) const {
   const Tokenizer& tokenizer = *model().tokenizer;
   std::vector<Token> tokens = whole ? tokenizer.Prefix() : std::vector<Token>{};
-  for (Token token : tokenizer.Encode(text, {.specials = specials})) tokens.push_back(token);
+  for (Token token : tokenizer.Encode(TextOf("text", text), {.specials = specials})) tokens.push_back(token);
   if (whole) {
     for (Token token : tokenizer.Suffix()) tokens.push_back(token);
   }

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("torch.nn", reason="PyTorch is not installed")
+pytest.importorskip("torch", reason="PyTorch is not installed")
 import torch
 
 import punt

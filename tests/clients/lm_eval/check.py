@@ -50,7 +50,7 @@ assert other.texts != first.texts, "another seed gave the same texts"
 seed = first.results["config"]["model_args"]["seed"]
 assert [asked_alone(sample, seed) for sample in first.samples] == first.texts, "alone it answers otherwise"
 
-# The server and the package answer alike; only the first item has the same sample number in both.
+# The server and the package answer alike; the package numbers its items, so that only the first has the server's sample.
 assert [sample["doc"] for sample in package.samples] == items, "other items than those of the file"
 assert package.texts == package_again.texts, "the package gave other texts for the same seed"
 assert package.texts[0] == asked_alone(first.samples[0], seed, planner="punt"), "the package answers otherwise"

@@ -10,6 +10,7 @@
 #   make test-clients   openai (Python, JavaScript, in a page), LangChain and litellm against punt serve
 #   make test-nginx     what attackers send to punt serve, through nginx (a package of Debian)
 #   make test-python    the Python package: types and tests, in an environment from PyPI (150 MB)
+#   make test-python-torch  the same with PyTorch, from PyPI if it is not there (6 GB)
 #   make test-python-quick  the quick part of it, as .ci/run does; skipped, and said so, without PyPI
 #   make wheels         a wheel of it for each Python from 3.10 on that is there, in build/wheels
 #   make test-lm-eval   lm-evaluation-harness against punt serve, in an environment from PyPI (800 MB)
@@ -20,7 +21,7 @@
 #   make bench-llama forward passes and generations against llama.cpp's (long)
 #   make exactness   regenerate docs/exactness.md and its pictures (several minutes)
 #   make install     install to PREFIX (default /usr/local)
-.PHONY: all demo test test-asan test-tsan test-clang test-training test-clients test-nginx test-lm-eval test-python test-python-quick wheels lint tidy fuzz format bench bench-llama exactness install deps clean
+.PHONY: all demo test test-asan test-tsan test-clang test-training test-clients test-nginx test-lm-eval test-python test-python-torch test-python-quick wheels lint tidy fuzz format bench bench-llama exactness install deps clean
 
 PREFIX ?= /usr/local
 
@@ -67,6 +68,9 @@ test-lm-eval: all
 
 test-python: deps
 	@scripts/test-python
+
+test-python-torch: deps
+	@scripts/test-python --torch
 
 test-python-quick: deps
 	@scripts/test-python --quick

@@ -19,7 +19,7 @@ from typing import Any, overload
 from punt import _core
 from punt.denoiser import Denoiser
 from punt.errors import InputError
-from punt.model import Model, load
+from punt.model import Model, load, plain_sampling
 
 
 def bench(
@@ -53,7 +53,7 @@ def bench(
     """
     if planners is not None and preset is not None:
         raise InputError("planners and preset exclude each other")
-    keywords = {name: value for name, value in sampling.items() if value is not None}
+    keywords = plain_sampling(sampling)
     if temperatures is not None and "temperature" in keywords:
         raise InputError("temperature and temperatures exclude each other")
     if seeds is not None and "seed" in keywords:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from os import PathLike, fspath
 from typing import Any
@@ -15,6 +16,7 @@ from punt.denoiser import Denoiser
 from punt.errors import InputError
 from punt.run import Run
 
+Path = str | PathLike[str]
 Messages = Sequence[Mapping[str, str] | tuple[str, str]]
 
 
@@ -23,21 +25,29 @@ def load(
     *,
     threads: int = 0,
     tokenizer: Any = None,
+    lora: Path | Sequence[Path] = (),
     progress: Callable[[float], object] | None = None,
     **options: Any,
 ) -> Model:
     """Opens a model: a name of `punt.models()`, a GGUF file, a Hugging Face folder, "toy:KIND,key=value,...", or a
     `punt.Denoiser`.
 
-    `threads` per answer; 0: all processors. `progress` is told the share of the weights that has been read. Options, for
+    `threads` per answer; 0: all processors. `lora`: adapters that are merged into the weights of a file, each a GGUF file or
+    a PEFT folder; "FILE:0.5" halves its scale. `progress` is told the share of the weights that has been read. Options, for
     files: compute, device, gpu_layers, influence, repack.
     """
+    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 0:
+        raise InputError(f"threads must be a whole number from 0 on, got {threads!r}")
+    if adapters := _paths("lora", lora):
+        options["lora"] = adapters
     if isinstance(model, Denoiser):
         if options:
             raise InputError(f"unknown model option '{next(iter(options))}': a punt.Denoiser has none")
         if tokenizer is None:
             tokenizer = model.tokenizer
         return Model(_core.Engine.wrap(model, tokenizer, threads))
+    if not isinstance(model, (str, PathLike)):
+        raise InputError(f"a model is a name, a path or a punt.Denoiser, not {model!r}")
     if tokenizer is not None:
         raise InputError("tokenizer: a model file has its own")
     return Model(_core.Engine.open(fspath(model), options, threads, progress))
@@ -69,7 +79,7 @@ class Model:
         `length` positions are generated, without it as many as is usual. `sample` numbers texts of one seed.
         """
         ask = _ask(prompt, tokens=tokens, suffix=suffix, length=length, cut_to_fit=cut_to_fit, sample=sample)
-        return self._run(self._engine.write(ask, _sampling(sampling)))
+        return self._run(self._engine.write(ask, plain_sampling(sampling)))
 
     generate = __call__
 
@@ -77,18 +87,22 @@ class Model:
         self,
         messages: Messages,
         *,
+        thinking: bool | None = None,
         length: int | None = None,
         cut_to_fit: bool = False,
         sample: int = 0,
         **sampling: Any,
     ) -> Run:
-        """The assistant's answer to messages: {"role": ..., "content": ...}, or pairs."""
-        ask = _ask(chat=messages, length=length, cut_to_fit=cut_to_fit, sample=sample)
-        return self._run(self._engine.write(ask, _sampling(sampling)))
+        """The assistant's answer to messages: {"role": ..., "content": ...}, or pairs.
+
+        `thinking`: whether the model is to think first, where its template can say so; what it thought is `run.reasoning`.
+        """
+        ask = _ask(chat=messages, thinking=thinking, length=length, cut_to_fit=cut_to_fit, sample=sample)
+        return self._run(self._engine.write(ask, plain_sampling(sampling)))
 
     def infill(self, text: str, *, sample: int = 0, **sampling: Any) -> Run:
         """The whole of a text with holes, "It was [MASK:4] and [MASK].", filled."""
-        return self._run(self._engine.write({"infill": text, "sample": sample}, _sampling(sampling)))
+        return self._run(self._engine.write({"infill": text, "sample": sample}, plain_sampling(sampling)))
 
     def batch(
         self,
@@ -107,19 +121,22 @@ class Model:
             raise InputError("batch takes a list of prompts, not one: its letters would be prompts")
         asks = []
         for prompt in prompts:
+            if not isinstance(prompt, (str, Mapping)):
+                raise InputError(f"a prompt of a batch is a text or a dict, not {prompt!r}")
             own = {"prompt": prompt} if isinstance(prompt, str) else dict(prompt)
             rest = {} if "infill" in own else {"length": length, "cut_to_fit": cut_to_fit}
             asks.append(_ask(**{**rest, **own}))
-        job = self._engine.batch(asks, _sampling(sampling), None)
+        job = self._engine.batch(asks, plain_sampling(sampling), None)
         return [self._run(outcome) for outcome in job.wait()]
 
     def fill(self, canvas: npt.ArrayLike, *, sample: int = 0, **sampling: Any) -> Run:
-        """Fills the masks of a canvas of tokens, wherever they are."""
-        return self._run(self._engine.fill(np.asarray(canvas), _sampling(sampling), sample))
+        """Fills the masks of a canvas of tokens, wherever they are. A regex, choices or a JSON schema hold for the text from
+        the first mask to the last."""
+        return self._run(self._engine.fill(np.asarray(canvas), plain_sampling(sampling), sample))
 
     def fill_batch(self, canvases: Sequence[npt.ArrayLike], **sampling: Any) -> list[Run]:
         """Canvas i as `fill` with sample i does it, their passes together."""
-        job = self._engine.fill_batch([np.asarray(canvas) for canvas in canvases], _sampling(sampling), None)
+        job = self._engine.fill_batch([np.asarray(canvas) for canvas in canvases], plain_sampling(sampling), None)
         return [self._run(outcome) for outcome in job.wait()]
 
     def stream(
@@ -136,7 +153,7 @@ class Model:
     ) -> Stream:
         """The text as it settles, from left to right. Leaving the loop early ends the run within a pass."""
         ask = _ask(prompt, tokens=tokens, chat=chat, suffix=suffix, length=length, cut_to_fit=cut_to_fit, sample=sample)
-        return Stream(self, self._engine.stream(ask, _sampling(sampling), None))
+        return Stream(self, self._engine.stream(ask, plain_sampling(sampling), None))
 
     async def agenerate(
         self,
@@ -163,7 +180,7 @@ class Model:
             sample=sample,
         )
         wake, notify = _wake()
-        job = self._engine.stream(ask, _sampling(sampling), notify)
+        job = self._engine.stream(ask, plain_sampling(sampling), notify)
         try:
             while not job.take()[1]:
                 wake.clear()
@@ -188,7 +205,7 @@ class Model:
         """As `stream`, while the event loop goes on."""
         ask = _ask(prompt, tokens=tokens, chat=chat, suffix=suffix, length=length, cut_to_fit=cut_to_fit, sample=sample)
         wake, notify = _wake()
-        job = self._engine.stream(ask, _sampling(sampling), notify)
+        job = self._engine.stream(ask, plain_sampling(sampling), notify)
         try:
             is_done = False
             while not is_done:
@@ -205,16 +222,16 @@ class Model:
     def log_probs(self, tokens: npt.ArrayLike, rows: npt.ArrayLike | None = None) -> npt.NDArray[np.float64]:
         """Log-probabilities [R, V] that the model gives to tokens at `rows` (all of them) of a canvas, in one pass."""
         canvas = np.asarray(tokens)
-        return self._engine.log_probs(canvas, np.arange(len(canvas)) if rows is None else np.asarray(rows))
+        return self._engine.log_probs(canvas, np.arange(canvas.size) if rows is None else np.asarray(rows))
 
     def tokenize(self, text: str, *, specials: bool = False, whole: bool = False) -> npt.NDArray[np.int32]:
         """The tokens of a text. `specials`: those that are written out stand for themselves. `whole`: with what stands
         before and behind a whole text."""
-        return self._engine.encode(text, specials, whole)
+        return self._engine.encode(text, bool(specials), bool(whole))
 
     def detokenize(self, tokens: npt.ArrayLike, *, controls: bool = False) -> str:
         """The text of tokens. `controls`: those that are no text by their names."""
-        return self._engine.decode(np.asarray(tokens), controls)
+        return self._engine.decode(np.asarray(tokens), bool(controls))
 
     @property
     def name(self) -> str:
@@ -291,12 +308,14 @@ class Stream(Iterator[str]):
 
 
 def _ask(prompt: str = "", *, chat: Messages | None = None, **rest: Any) -> dict[str, Any]:
-    known = {"tokens", "infill", "suffix", "length", "cut_to_fit", "sample"}
+    known = {"tokens", "infill", "suffix", "length", "cut_to_fit", "sample", "thinking"}
     for name in rest:
         if name not in known:
             raise InputError(f"a question has no '{name}'; valid: prompt, chat, {', '.join(sorted(known))}")
     ask: dict[str, Any] = {"prompt": prompt, **rest}
     if chat is not None:
+        if isinstance(chat, (str, Mapping)):
+            raise InputError(f"a chat is a list of messages, not {chat!r}")
         if not chat:
             raise InputError("the chat is empty")
         ask["chat"] = [_message(message) for message in chat]
@@ -314,8 +333,19 @@ def _message(message: Mapping[str, str] | tuple[str, str]) -> tuple[str, str]:
     raise InputError(f"a message is a dict or a pair of role and content, not {message!r}")
 
 
-def _sampling(options: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if value is not None}
+def _paths(what: str, given: Path | Sequence[Path]) -> list[str]:
+    paths = [given] if isinstance(given, (str, PathLike)) else given
+    if not isinstance(paths, (list, tuple)) or not all(isinstance(each, (str, PathLike)) for each in paths):
+        raise InputError(f"{what} must be a path or a list of paths, not {given!r}")
+    return [fspath(each) for each in paths]
+
+
+def plain_sampling(options: dict[str, Any]) -> dict[str, Any]:
+    """As the engine takes them."""
+    given = {name: value for name, value in options.items() if value is not None}
+    if isinstance(given.get("json_schema"), Mapping):
+        given["json_schema"] = json.dumps(given["json_schema"], ensure_ascii=False)
+    return given
 
 
 def _wake() -> tuple[asyncio.Event, Callable[[], None]]:

@@ -24,6 +24,7 @@ class Run(str):
     stop_reason: str  # "full", "eos", "stop-string", "step-limit", "nfe-limit", "cancelled"
     tokens: npt.NDArray[np.int32]  # the whole canvas, what was given included
     token_count: int  # of the text
+    reasoning: str  # of a chat: what the model thought before its answer, which is not in the text
     steps: int
     counters: dict[str, int]  # base_passes, test_passes, nfe, calls, row_passes, rows_read
     seconds: float
@@ -38,6 +39,7 @@ class Run(str):
         run.stop_reason = outcome.stop
         run.tokens = outcome.tokens
         run.token_count = outcome.token_count
+        run.reasoning = outcome.reasoning
         run.steps = outcome.steps
         run.counters = outcome.counters
         run.seconds = outcome.seconds

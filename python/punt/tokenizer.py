@@ -13,6 +13,7 @@ class Tokenizer(ABC):
     prefix: Sequence[int] = ()  # what stands before a whole text: BOS
     suffix: Sequence[int] = ()  # and behind it
     has_chat_template: bool = False
+    has_thinking_switch: bool = False  # whether encode_chat takes `thinking`, a bool: whether the model is to think first
 
     @abstractmethod
     def encode(self, text: str) -> Sequence[int]:

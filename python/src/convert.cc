@@ -56,17 +56,6 @@ double RealOf(std::string_view what, nb::handle value) {
   return number;
 }
 
-std::string TextOf(std::string_view what, nb::handle value) {
-  if (!PyUnicode_Check(value.ptr())) BadInput("{} must be a string, got {}", what, KindOf(value));
-  Py_ssize_t size = 0;
-  const char* bytes = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
-  if (bytes == nullptr) {
-    PyErr_Clear();
-    BadInput("{} holds half of a surrogate pair, which is no text", what);
-  }
-  return {bytes, static_cast<std::size_t>(size)};
-}
-
 std::vector<std::string> TextsOf(std::string_view what, nb::handle value) {
   if (PyUnicode_Check(value.ptr())) return {TextOf(what, value)};
   if (!PySequence_Check(value.ptr())) BadInput("{} must be a string or a list of strings, got {}", what, KindOf(value));
@@ -106,6 +95,17 @@ template <>
 constexpr const char* kDtype<double> = "float64";
 
 }  // namespace
+
+std::string TextOf(std::string_view what, nb::handle value) {
+  if (!PyUnicode_Check(value.ptr())) BadInput("{} must be a string, got {}", what, KindOf(value));
+  Py_ssize_t size = 0;
+  const char* bytes = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
+  if (bytes == nullptr) {
+    PyErr_Clear();
+    BadInput("{} holds half of a surrogate pair, which is no text", what);
+  }
+  return {bytes, static_cast<std::size_t>(size)};
+}
 
 template <typename T>
 nb::ndarray<const T, nb::c_contig, nb::device::cpu> ArrayOf(nb::handle value, std::initializer_list<std::size_t> shape,
@@ -187,6 +187,7 @@ Ask AskOf(nb::dict fields) {
     if (name == "suffix") ask.suffix = TextOf(name, value);
     if (name == "length") ask.length = WholeOf(name, value);
     if (name == "cut_to_fit") Set(ask.cut_to_fit, name, value);
+    if (name == "thinking") Set(ask.chat_options.thinking.emplace(), name, value);
     if (name == "sample") ask.sample = UnsignedOf(name, value);
     if (name != "chat") continue;
     for (nb::handle message : value) {

@@ -43,6 +43,9 @@ nb::ndarray<const T, nb::c_contig, nb::device::cpu> ArrayOf(nb::handle value, st
 /// A list of tokens or positions, or an array of them.
 std::vector<std::int32_t> Integers(nb::handle value, std::string_view what);
 
+/// Throws Error that begins with `what` on what is no string, or not expressible in UTF-8.
+std::string TextOf(std::string_view what, nb::handle value);
+
 /// Bytes that are no UTF-8 become the replacement character.
 nb::object NewText(std::string_view text);
 

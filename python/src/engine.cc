@@ -10,8 +10,11 @@
 #include "base/check.h"
 #include "convert.h"
 #include "py_denoiser.h"
+#include "generate/sampling_language.h"
 #include "signals.h"
 #include "text/letters.h"
+#include "writer/answer_constraint.h"
+#include "writer/stop_strings.h"
 
 namespace punt::py {
 namespace {
@@ -129,6 +132,8 @@ std::unique_ptr<Engine> Engine::Open(const std::string& name, nb::dict options, 
       set(choice.influence, "a string");
     } else if (option == "device") {
       set(choice.device, "a string");
+    } else if (option == "lora") {
+      set(choice.lora, "a list of strings");
     } else if (option == "gpu_layers") {
       set(choice.gpu_layers, "a whole number");
     } else if (option == "repack") {
@@ -136,7 +141,7 @@ std::unique_ptr<Engine> Engine::Open(const std::string& name, nb::dict options, 
       set(repacks, "True or False");
       choice.no_repack = !repacks;
     } else {
-      BadInput("unknown model option '{}'; valid: compute, influence, device, gpu_layers, repack", option);
+      BadInput("unknown model option '{}'; valid: compute, device, gpu_layers, influence, lora, repack", option);
     }
   }
   const bool is_told = !progress.is_none();
@@ -189,6 +194,9 @@ Outcome Engine::Fill(nb::handle canvas, nb::dict sampling, std::uint64_t sample)
   filling.company.observer = &collector;
   filling.company.cancel = call.cancel();
   filling.options.prompt = GivenPositions(tokens, filling.info.mask_token);
+  if (filling.recipe.needs_constraint) {
+    ConstrainAnswer(filling.recipe, how.sampling, model(), {tokens, PlaceOfMasks(tokens, filling.info.mask_token)});
+  }
   const std::unique_ptr<DenoiserSession> session = model().denoiser->NewSession(filling.options);
   GenerateResult run = Generate(*session, filling.CanvasOf(tokens), filling.recipe, filling.company);
   return OutcomeOf(model(), std::move(run), std::move(collector.events));
@@ -232,6 +240,8 @@ std::unique_ptr<Job> Engine::FillBatch(nb::list canvases, nb::dict sampling, nb:
   const Settings how = SettingsOf(sampling);
   if (how.sampling.guidance != 0)
     BadInput("guidance: canvases of a batch have prompts of their own; fill them one by one");
+  if (LanguageOf(how.sampling).is_set())
+    BadInput("regex, choices and json_schema: canvases of a batch have languages of their own; fill them one by one");
   return std::make_unique<Job>(
       [writer = writer_, given = std::move(given), how, threads = threads_](const Job::Tell&, std::stop_token stop) {
         Validate(how.sampling);
@@ -277,10 +287,10 @@ nb::object Engine::LogProbs(nb::handle tokens, nb::handle rows) const {
   return NewArray(std::move(values), {asked.size(), vocab});
 }
 
-nb::object Engine::Encode(const std::string& text, bool specials, bool whole) const {
+nb::object Engine::Encode(nb::handle text, bool specials, bool whole) const {
   const Tokenizer& tokenizer = *model().tokenizer;
   std::vector<Token> tokens = whole ? tokenizer.Prefix() : std::vector<Token>{};
-  for (Token token : tokenizer.Encode(text, {.specials = specials})) tokens.push_back(token);
+  for (Token token : tokenizer.Encode(TextOf("text", text), {.specials = specials})) tokens.push_back(token);
   if (whole) {
     for (Token token : tokenizer.Suffix()) tokens.push_back(token);
   }
@@ -305,6 +315,7 @@ nb::object Engine::Pieces(nb::handle tokens) const {
 void BindEngine(nb::module_& module) {
   nb::class_<Outcome>(module, "Outcome")
       .def_prop_ro("text", [](const Outcome& o) { return NewText(o.answer.text); })
+      .def_prop_ro("reasoning", [](const Outcome& o) { return NewText(o.answer.reasoning); })
       .def_prop_ro("finish_reason", [](const Outcome& o) { return NewText(o.answer.finish_reason); })
       .def_prop_ro("token_count", [](const Outcome& o) { return o.answer.tokens; })
       .def_prop_ro("tokens", [](const Outcome& o) { return NewArray<Token>(o.answer.run.tokens); })

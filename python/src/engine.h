@@ -35,7 +35,7 @@ class Engine {
   std::unique_ptr<Job> FillBatch(nb::list canvases, nb::dict sampling, nb::object notify) const;
 
   nb::object LogProbs(nb::handle tokens, nb::handle rows) const;
-  nb::object Encode(const std::string& text, bool specials, bool whole) const;
+  nb::object Encode(nb::handle text, bool specials, bool whole) const;
   nb::object Decode(nb::handle tokens, bool controls) const;
   nb::object Pieces(nb::handle tokens) const;
 

@@ -357,6 +357,7 @@ class PyTokenizer : public Tokenizer {
       : controls_(Set(tokenizer.attr("control_tokens"))),
         prefix_(Integers(tokenizer.attr("prefix"), "prefix of the tokenizer")),
         suffix_(Integers(tokenizer.attr("suffix"), "suffix of the tokenizer")),
+        has_thinking_switch_(nb::bool_(nb::getattr(tokenizer, "has_thinking_switch", nb::bool_(false)))),
         tokenizer_(std::move(tokenizer)) {}
 
   std::vector<Token> Encode(std::string_view text, const EncodeOptions&) const override {
@@ -377,6 +378,9 @@ class PyTokenizer : public Tokenizer {
   std::vector<Token> Suffix() const override { return suffix_; }
 
   std::vector<Token> EncodeChat(std::span<const ChatMessage> messages) const override {
+    return EncodeChatWith(messages, {});
+  }
+  std::vector<Token> EncodeChatWith(std::span<const ChatMessage> messages, const ChatOptions& options) const override {
     nb::gil_scoped_acquire lock;
     nb::list list;
     for (const ChatMessage& message : messages) {
@@ -385,8 +389,11 @@ class PyTokenizer : public Tokenizer {
       entry["content"] = NewText(message.content);
       list.append(entry);
     }
-    return Integers(tokenizer_.get().attr("encode_chat")(list), "what encode_chat of the tokenizer returned");
+    nb::dict told;
+    if (has_thinking_switch_ && options.thinking) told["thinking"] = *options.thinking;
+    return Integers(tokenizer_.get().attr("encode_chat")(list, **told), "what encode_chat of the tokenizer returned");
   }
+  bool has_thinking_switch() const override { return has_thinking_switch_; }
 
  private:
   static std::set<Token> Set(nb::object tokens) {
@@ -396,6 +403,7 @@ class PyTokenizer : public Tokenizer {
 
   std::set<Token> controls_;
   std::vector<Token> prefix_, suffix_;
+  bool has_thinking_switch_;
   Held tokenizer_;
 };
 

@@ -260,3 +260,39 @@ print("end")
 """
     ended = run_python(code)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "end\n", "")
+
+
+class Thinker(punt.Tokenizer):
+    """Of four tokens, and a template that may ask for thoughts."""
+
+    pieces = ("<think>", "</think>", "x", "y", "[MASK]")
+    has_chat_template = True
+    has_thinking_switch = True
+
+    def __init__(self) -> None:
+        self.asked: list[bool | None] = []
+
+    def encode(self, text: str) -> list[int]:
+        return [self.pieces.index(letter) for letter in text]
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        return "".join(self.pieces[token] for token in tokens)
+
+    def encode_chat(self, messages: Sequence[dict[str, str]], thinking: bool | None = None) -> list[int]:
+        self.asked.append(thinking)
+        return [2]
+
+
+def test_thoughts_stand_apart_from_the_answer() -> None:
+    def logits(canvas: Ints) -> npt.NDArray[Any]:
+        return np.eye(5)[[2, 0, 2, 1, 3, 3, 3][: len(canvas)]] * 50
+
+    tokenizer = Thinker()
+    model = punt.load(punt.NumpyDenoiser(logits, 5, 4, 7, tokenizer=tokenizer))
+    for thinking in (None, True, False):
+        run = model.chat([("user", "x")], thinking=thinking, length=6, temperature=0)
+        assert (run, run.reasoning) == ("yyy", "x")
+    assert model.batch([{"chat": [("user", "x")], "thinking": True}], length=6, temperature=0)[0].reasoning == "x"
+    assert tokenizer.asked == [None, True, False, True]
+    run = model("x", length=6, temperature=0)
+    assert (run, run.reasoning) == ("<think>x</think>yyy", "")

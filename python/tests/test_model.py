@@ -4,6 +4,7 @@ import subprocess
 import threading
 import time
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -63,11 +64,6 @@ def test_every_sampling_option_is_taken_by_its_name(toy: punt.Model) -> None:
     assert toy("abc", stop=["zz"]) == usual
 
 
-def test_answers_can_be_held_to_a_language(toy: punt.Model) -> None:
-    assert toy("abc", length=3, choices=["cab", "bca"]) in ("cab", "bca")
-    assert set(toy("abc", regex="[ab]+")) <= {"a", "b"}
-
-
 def test_options_change_what_they_should(toy: punt.Model) -> None:
     assert toy(max_steps=3).steps == 3
     assert toy(max_nfe=2).nfe == 2
@@ -93,6 +89,7 @@ def test_options_change_what_they_should(toy: punt.Model) -> None:
         ({"stop": [1]}, "stop must be a string, got an int"),
         ({"freeze_mask_ratio": 1}, "freeze_mask_ratio must be True or False"),
         ({"length": 1000}, "24"),
+        ({"length": -5}, "length must not be negative, got -5"),
         ({"tokens": [0, 99]}, "99"),
         ({"tokens": [0.5]}, "int"),
         ({"tokens": [2**40]}, "out of range"),
@@ -106,6 +103,31 @@ def test_bad_input_is_named(toy: punt.Model, options: dict[str, Any], part: str)
         toy(**options)
     assert part in str(caught.value) and "\n" not in str(caught.value)
     assert isinstance(caught.value, ValueError) and isinstance(caught.value, punt.Error)
+
+
+def test_wrong_kinds_are_named_wherever_they_are_given(toy: punt.Model) -> None:
+    anything: Any = toy
+    wrong: list[tuple[Callable[[], object], str]] = [
+        (lambda: anything(5), "prompt must be a string, got an int"),
+        (lambda: anything.batch([5]), "a prompt of a batch is a text or a dict, not 5"),
+        (lambda: anything.chat("hello"), "a chat is a list of messages, not 'hello'"),
+        (lambda: anything.chat([("user", "a")], thinking="yes"), "thinking must be True or False, got a str"),
+        (lambda: anything.infill(5), "infill must be a string, got an int"),
+        (lambda: anything.tokenize(5), "text must be a string, got an int"),
+        (lambda: anything.tokenize("a\ud800"), "surrogate"),
+        (lambda: anything.detokenize("abc"), "tokens must hold"),
+        (lambda: anything.log_probs("abc"), "tokens must hold"),
+        (lambda: anything.fill("abc"), "a canvas must hold"),
+        (lambda: anything.stream(tokens="a"), "tokens must hold"),
+        (lambda: anything(sample="a"), "sample must be a whole number, got a str"),
+        (lambda: punt.load(3), "not 3"),  # type: ignore[arg-type]
+        (lambda: punt.load("stories", threads=-1), "threads must be a whole number from 0 on, got -1"),
+        (lambda: punt.load("stories", threads="two"), "got 'two'"),  # type: ignore[arg-type]
+    ]
+    for call, part in wrong:
+        with pytest.raises(punt.InputError) as caught:
+            call()
+        assert part in str(caught.value) and "\n" not in str(caught.value)
 
 
 def test_failures_are_runtime_errors() -> None:

@@ -49,7 +49,7 @@ def test_a_planner(tmp_path: Path) -> None:
 
 
 def test_a_torch_model(tmp_path: Path) -> None:
-    pytest.importorskip("torch.nn", reason="PyTorch is not installed")
+    pytest.importorskip("torch", reason="PyTorch is not installed")
     pytest.importorskip("transformers", reason="transformers is not installed")
     shown = run(SOURCE / "python/examples/torch_model.ipynb", tmp_path)
     assert "'architecture': 'bert'" in shown and "left-to-right   21 steps   21 passes" in shown

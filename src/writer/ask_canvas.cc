@@ -68,6 +68,7 @@ std::vector<Token> TokensBehind(const Ask& ask, const Model& model) {
 }
 
 std::int64_t LengthOf(const Ask& ask, std::size_t before, std::size_t behind, const Model& model) {
+  if (ask.length.value_or(0) < 0) BadInput("length must not be negative, got {}", *ask.length);
   const std::size_t given = before + behind;
   const std::int64_t most = model.denoiser->info().max_length;
   const std::int64_t room = most - static_cast<std::int64_t>(given);

@@ -134,6 +134,7 @@ TEST_F(WriterTest, ErrorsNameThePart) {
   EXPECT_EQ(part({.infill = {{.masks = 25}}}), "infill");
   EXPECT_EQ(part({.prompt = "a", .infill = {{.masks = 2}}}), "infill");
   EXPECT_EQ(part({.infill = {{.masks = 2}}, .length = 2}), "infill");
+  EXPECT_THROW(writer_.Write({.prompt = "a", .length = -5}), Error);
   EXPECT_NE(ErrorOf([&] { writer_.Write({}, {.planner = "pant"}); }).find("unknown planner"), std::string::npos);
 }
 

@@ -43,6 +43,7 @@ class Denoiser(denoiser.Denoiser):
         max_length: int | None = None,
         shift: bool | None = None,  # the logits of position i are found at i - 1
         block: int | None = None,  # block-causal attention in blocks of so many; 0: everything sees everything
+        attention: bool | None = None,  # it returns attention maps
         never: Iterable[int] | None = None,  # tokens that no text has
         device: torch.device | str | None = None,
         default_score: str = "margin",
@@ -69,7 +70,7 @@ class Denoiser(denoiser.Denoiser):
         self.block = _block_of(model, row) if block is None else block
         if self.block < 0:
             raise InputError(f"block must not be negative, got {self.block}")
-        if self.block and not row.block:
+        if self.block and row.block is None:
             raise InputError(f"{self.name}: nothing is known of blocks in {row.name} models; pass a model that masks them")
         self.call = Caller(model, row, name=self.name, device=self.device, block=self.block,
                            asked_rows_only=asked_rows_only)
@@ -80,7 +81,7 @@ class Denoiser(denoiser.Denoiser):
         self.never = tuple(row.never(model, tokenizer) if never is None else never)
         length = find_config(model, *row.lengths)
         self.max_length = max_length or (length - row.first_position if length else UNLIMITED)
-        self.has_attention_maps = row.attention
+        self.has_attention_maps = row.attention if attention is None else attention
         self.has_caches = self.call.has_caches
         self.has_shadow_rows = self.call.has_shadows and not self.shift
         if prefix_cache and not (self.has_caches and self.block):
@@ -143,7 +144,7 @@ def _class_name(model: Any) -> str:
 
 
 def _block_of(model: Any, row: registry.Architecture) -> int:
-    return (find_config(model, "block_length", "block_size") or row.block) if row.block else 0
+    return 0 if row.block is None else find_config(model, "block_length", "block_size", "bd_size") or row.block
 
 
 def _eos_of(model: Any, tokenizer: Any, row: registry.Architecture) -> list[int]:

@@ -48,8 +48,8 @@ def find_device(model: Any) -> torch.device:
 
 
 def block_mask(length: int, block: int, like: str, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
-    """[1, 1, L, L]: position i sees j where j's block is not behind i's."""
-    blocks = torch.arange(length, device=device) // block
+    """[1, 1, L, L]: position i sees j where j's block is not behind i's. Without blocks, everything."""
+    blocks = torch.arange(length, device=device) // (block or length)
     sees = (blocks.unsqueeze(1) >= blocks.unsqueeze(0)).view(1, 1, length, length)
     if like == "bool":
         return sees
@@ -142,7 +142,9 @@ class Caller:
         batch, length = tokens.shape
         begin = past[0][0].shape[2] if past else 0
         arguments: dict[str, Any] = {}
-        if self._block:
+        if self._block and self._row.mask == "block_size":
+            arguments["block_size"] = self._block
+        elif self._block or self._row.is_causal:
             arguments["attention_mask"] = self._block_mask(begin + length)[:, :, begin:].expand(batch, -1, -1, -1)
         elif self._takes_mask:
             arguments["attention_mask"] = tokens.new_ones((batch, begin + length))

@@ -35,9 +35,13 @@ class Architecture:
     # logits are made only for the rows that are asked.
     head: str = ""
     attention: bool = False  # takes output_attentions and returns `attentions`, a [B, H, L, L] per layer
-    block: int = 0  # block-causal: positions see their own block of so many and those before; 0: everything
-    # How that mask is given, of shape [B, 1, L, L]: "bias", 0 and the lowest number, or "bool".
+    # Block-causal: positions see their own block of so many and those before; 0: everything, unless the configuration or
+    # the caller names a block; None: everything.
+    block: int | None = None
+    # How that mask is given: "bias" or "bool", of shape [B, 1, L, L], of 0 and the lowest number or of what is seen; or
+    # "block_size", the argument by which the module makes its own.
     mask: str = "bias"
+    is_causal: bool = False  # without a mask, which is therefore given where everything is seen, too
     fused_only: bool = False  # what is not its fused attention reads such a mask otherwise
     # Takes past_key_values and use_cache as decoders of transformers do; `store` is a flag besides, without which what is
     # given is read and nothing is stored.
@@ -63,13 +67,25 @@ _ROWS = [
                  caches=True, mask_token=156895),
     Architecture("sdar", ("SDARForCausalLM", "SDARMoeForCausalLM"), ("sdar", "sdar_moe"), head="lm_head", block=4,
                  mask="bool", caches=True, store="store_kv", mask_token=151669),
+    # dllm's classes, and those of transformers that they are made from. Their own return no attention maps.
+    Architecture("a2d", ("A2DQwen3LMHeadModel", "A2DQwen2LMHeadModel", "A2DLlamaLMHeadModel"),
+                 ("a2d-qwen3", "a2d-qwen2", "a2d-llama"), head="lm_head", block=0, is_causal=True, caches=True, shadows=True),
+    Architecture("rnd1", ("RND1LM", "RND1"), ("rnd1",), shift=True, head="lm_head", mask_token=151669),
+    Architecture("fast_dllm_v2", ("Fast_dLLM_QwenForCausalLM",), ("Fast_dLLM_Qwen",), shift=True, head="lm_head", block=32,
+                 mask="block_size", caches=True, store="update_past_key_values", mask_token=151665),
+    Architecture("stable_diffcoder", ("StableDiffcoderForCausalLM",), ("stable-diffcoder",), head="lm_head", block=4,
+                 caches=True, mask_token=5),
     Architecture("esm2", ("EsmForMaskedLM", "EsmForDPLM"), ("esm",), head="lm_head", attention=True, token_dropout=True,
+                 never=_no_amino_acid),
+    Architecture("esmc", ("EsmcForMaskedLM",), ("esmc",), head="lm_head", attention=True, shadows=True,
                  never=_no_amino_acid),
     Architecture("bert", ("BertForMaskedLM",), ("bert",), head="cls", attention=True, shadows=True, end="sep_token_id"),
     Architecture("distilbert", ("DistilBertForMaskedLM",), ("distilbert",), head="vocab_transform", attention=True,
                  shadows=True, end="sep_token_id"),
     Architecture("roberta", ("RobertaForMaskedLM", "XLMRobertaForMaskedLM"), ("roberta", "xlm-roberta"), head="lm_head",
                  attention=True, shadows=True, first_position=2),
+    Architecture("albert", ("AlbertForMaskedLM",), ("albert",), head="predictions", attention=True, shadows=True,
+                 end="sep_token_id"),
     Architecture("modernbert", ("ModernBertForMaskedLM",), ("modernbert",), head="head", attention=True,
                  end="sep_token_id"),
 ]
@@ -95,10 +111,10 @@ def find(model: Any, name: str | None = None) -> Architecture:
             if row.name == name:
                 return row
         raise InputError(f"unknown architecture '{name}'; valid: {', '.join(row.name for row in [*_ROWS, PLAIN])}")
-    classes = {each.__name__ for each in type(model).__mro__}
-    for row in _ROWS:
-        if classes.intersection(row.classes):
-            return row
+    for cls in type(model).__mro__:  # what a class is made from says less than the class
+        for row in _ROWS:
+            if cls.__name__ in row.classes:
+                return row
     kind = getattr(getattr(model, "config", None), "model_type", None)
     for row in _ROWS:
         if kind in row.model_types:

@@ -12,7 +12,9 @@ class HuggingFaceTokenizer(Tokenizer):
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
         self.control_tokens = tuple(tokenizer.all_special_ids)
-        self.has_chat_template = bool(getattr(tokenizer, "chat_template", None))
+        template = getattr(tokenizer, "chat_template", None)
+        self.has_chat_template = bool(template)
+        self.has_thinking_switch = "enable_thinking" in str(template)
         bare = tokenizer.encode("a", add_special_tokens=False)
         whole = tokenizer.encode("a")
         starts = [at for at in range(len(whole)) if whole[at : at + len(bare)] == bare]
@@ -27,8 +29,9 @@ class HuggingFaceTokenizer(Tokenizer):
         numbers = [int(token) for token in tokens]
         return str(self._tokenizer.decode(numbers, skip_special_tokens=False, clean_up_tokenization_spaces=False))
 
-    def encode_chat(self, messages: Sequence[dict[str, str]]) -> Sequence[int]:
-        encoded = self._tokenizer.apply_chat_template(list(messages), add_generation_prompt=True, tokenize=True)
+    def encode_chat(self, messages: Sequence[dict[str, str]], thinking: bool | None = None) -> Sequence[int]:
+        told = {} if thinking is None else {"enable_thinking": thinking}
+        encoded = self._tokenizer.apply_chat_template(list(messages), add_generation_prompt=True, tokenize=True, **told)
         return list(encoded["input_ids"] if hasattr(encoded, "keys") else encoded)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("torch.nn", reason="PyTorch is not installed")
+pytest.importorskip("torch", reason="PyTorch is not installed")
 
 # There are two files of that name: this is the one of the folder above.
 _spec = importlib.util.spec_from_file_location("base_conftest", Path(__file__).resolve().parents[1] / "conftest.py")

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("torch.nn", reason="PyTorch is not installed")
+pytest.importorskip("torch", reason="PyTorch is not installed")
 pytest.importorskip("gguf", reason="gguf, which reads the bundled model for PyTorch, is not installed")
 pytest.importorskip("safetensors", reason="safetensors is not installed")
 

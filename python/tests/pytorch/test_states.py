@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-pytest.importorskip("torch.nn", reason="PyTorch is not installed")
+pytest.importorskip("torch", reason="PyTorch is not installed")
 transformers = pytest.importorskip("transformers", reason="transformers is not installed")
 
 import torch
@@ -40,7 +40,11 @@ class LLaDA2MoeModelLM(transformers.Qwen3ForCausalLM):
                                past_key_values=past_key_values, use_cache=use_cache)
 
 
-@pytest.fixture(scope="module", params=[SDARForCausalLM, LLaDA2MoeModelLM], ids=lambda cls: cls.__name__)
+# Shifted, and makes its mask from an argument.
+Fast = tiny_models.stand_in("fast_dllm_v2", LLaDA2MoeModelLM)
+
+
+@pytest.fixture(scope="module", params=[SDARForCausalLM, LLaDA2MoeModelLM, Fast], ids=lambda cls: cls.__name__)
 def module(request):
     torch.manual_seed(3)
     config = transformers.Qwen3Config(vocab_size=VOCAB, hidden_size=32, intermediate_size=48, num_hidden_layers=3,
@@ -113,12 +117,14 @@ def test_the_caches_of_the_engine_are_exact_here(module, cache):
     assert m.fill(canvas_of(13, 40), cache=cache, **planned).tokens.tolist() == m.fill(canvas_of(13, 40), **planned).tokens.tolist()
 
 
-@pytest.fixture(scope="module")
-def pair():
-    """Dream's layers, which see both ways."""
-    engine = punt.load(tiny_models.GOLDEN / "dream", threads=1)
-    module = tiny_models.open_model("dream")
-    return engine, module, punt.load(punt.torch.Denoiser(module))
+@pytest.fixture(scope="module", params=["dream", "a2d_qwen3", "a2d_llama"])
+def pair(request):
+    """Layers which see both ways."""
+    engine = punt.load(tiny_models.GOLDEN / request.param, threads=1)
+    module = tiny_models.open_model(request.param)
+    if request.param != "dream":  # which counts itself
+        module.register_forward_pre_hook(lambda self, given: setattr(self, "rows", self.rows + given[0].numel()))
+    return engine, module, punt.load(punt.torch.Denoiser(module, eos_tokens=engine.eos_tokens))
 
 
 class TestBothWays:
@@ -131,7 +137,7 @@ class TestBothWays:
         canvas = np.full(32, engine.mask_token, np.int32)
         canvas[:10] = np.arange(10) + 5
         for sampling in ({"temperature": 0}, {"temperature": 1, "seed": 3}):
-            options = {"planner": planner, "cache": cache, "window": 8, **sampling}
+            options = {"planner": planner, "cache": cache, "window": 8, "eos": "forbid", **sampling}
             expected = engine.fill(canvas, **options)
             module.rows = 0
             run = ours.fill(canvas, **options)
@@ -145,7 +151,7 @@ class TestBothWays:
     def test_it_is_an_approximation(self, pair):
         _, _, ours = pair
         canvas = np.full(32, ours.mask_token, np.int32)
-        options = {"planner": "left-to-right", "window": 8, "temperature": 1}
+        options = {"planner": "left-to-right", "window": 8, "temperature": 1, "eos": "forbid"}
         runs = [[ours.fill(canvas, seed=seed, cache=cache, **options) for seed in range(4)] for cache in ("none", "prefix")]
         for plain, cached in zip(*runs):
             assert plain.nfe == cached.nfe and plain.counters["row_passes"] > cached.counters["row_passes"]

@@ -1,9 +1,12 @@
 """What is found out about a model, and how it is called."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-pytest.importorskip("torch.nn", reason="PyTorch is not installed")
+pytest.importorskip("torch", reason="PyTorch is not installed")
 import torch
 
 import punt
@@ -70,6 +73,16 @@ def test_architectures_are_known_by_class_then_by_type():
         pass
 
     assert registry.find(make(Finetuned)).name == "dream"
+    assert registry.find(make(type("SDARForCausalLM", (DreamModel,), {}))).name == "sdar"
+
+
+def test_every_class_that_the_engine_reads_has_a_row():
+    table = (Path(__file__).resolve().parents[3] / "src/weights/hf_model.cc").read_text()
+    classes = re.findall(r'\{"[a-z0-9-]+",\s*\{([^}]*)\}', table)
+    assert len(classes) == table.count(", Describe") + table.count("     Describe") >= 17
+    engine = set(re.findall(r'"(\w+)"', " ".join(classes)))
+    ours = {name for row in registry.architectures() for name in row.classes}
+    assert engine - ours == {"ProteinBertForMaskedLM"}  # TAPE's: tokens in, logits out, as it is
 
 
 def test_a_new_architecture_is_one_row():
@@ -114,6 +127,22 @@ def test_blocks_are_masks():
         changed[8:] = 0  # the last block is seen by itself alone
         moved = np.abs(m.log_probs(changed)[:, :MASK] - dense).max(1)
         assert (moved[:8] == 0).all() and (moved[8:] > 0).all()
+
+
+def test_models_that_are_causal_otherwise_are_told_that_nothing_is_hidden():
+    class A2DLlamaLMHeadModel(Module):
+        pass
+
+    module = make(A2DLlamaLMHeadModel)
+    canvas = np.arange(8, dtype=np.int32)
+    punt.load(punt.torch.Denoiser(module)).log_probs(canvas)
+    assert module.masks[-1].shape == (1, 1, 8, 8) and (module.masks[-1] == 0).all()
+    for block in (punt.torch.Denoiser(module, block=4), punt.torch.Denoiser(make(A2DLlamaLMHeadModel, block_size=4))):
+        assert block.block == 4
+    punt.load(punt.torch.Denoiser(module, block=4)).log_probs(canvas)
+    assert (module.masks[-1] < 0).sum() == 16
+    with pytest.raises(punt.InputError, match="nothing is known of blocks in dream models"):
+        punt.torch.Denoiser(make(DreamModel), block=4)
 
 
 def test_block_masks_by_hand():

@@ -1,5 +1,10 @@
-"""Small modules that read the tiny checkpoints of tests/golden: LLaDA and Dream written anew, the rest by transformers."""
+"""Small modules that read the tiny checkpoints of tests/golden: LLaDA and Dream written anew, the rest by transformers.
 
+Where a model comes with code of its own, a class of transformers stands in for it, with its name, its arguments and what it
+does about masks; so the fixtures were made (tests/golden/make.py).
+"""
+
+import importlib.util
 import json
 from pathlib import Path
 
@@ -168,10 +173,62 @@ class Norm(nn.Module):
 def open_tokenizer(name):
     import transformers
 
+    if name not in ("llada", "dream", "bert", "distilbert", "esm2"):
+        return None  # a vocabulary of letters, as no tokenizer of theirs has it
     if name in ("llada", "dream"):
         return transformers.PreTrainedTokenizerFast(tokenizer_file=str(GOLDEN / name / "tokenizer.json"))
     cls = transformers.EsmTokenizer if name == "esm2" else transformers.BertTokenizer
     return cls.from_pretrained(GOLDEN / name)
+
+
+def made_fixtures():
+    """Those of make.py: class of transformers, model_type, attention, config.json."""
+    spec = importlib.util.spec_from_file_location("make_golden", GOLDEN / "make.py")
+    make = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(make)
+    return make.FIXTURES
+
+
+def stand_in(name, base):
+    """A class of transformers as that of the model's own code, as far as calls go."""
+    import transformers
+    from punt.torch.models import block_mask
+    from punt.torch.states import layers_of, new_cache
+
+    class Rnd1(base):
+        """Sees everything, and takes no cache."""
+
+        def forward(self, input_ids, attention_mask=None, position_ids=None, **rest):
+            assert attention_mask is None
+            own = block_mask(input_ids.shape[1], 0, "bias", torch.float32, input_ids.device)
+            return super().forward(input_ids, attention_mask=own, position_ids=position_ids, use_cache=False)
+
+    class FastDllm(base):
+        """Makes its mask itself; without update_past_key_values, it reads what it is given and keeps nothing."""
+
+        def forward(self, input_ids, attention_mask=None, position_ids=None, past_key_values=None, use_cache=None,
+                    update_past_key_values=False, block_size=32, **rest):
+            begin = past_key_values.get_seq_length() if past_key_values is not None else 0
+            own = block_mask(begin + input_ids.shape[1], block_size, "bool", torch.float32, input_ids.device)[:, :, begin:]
+            if past_key_values is not None and not update_past_key_values:
+                past_key_values = new_cache(layers_of(past_key_values))
+            return super().forward(input_ids, attention_mask=own.expand(len(input_ids), -1, -1, -1),
+                                   position_ids=position_ids, past_key_values=past_key_values, use_cache=use_cache)
+
+    kinds = {"rnd1": ("RND1LM", Rnd1), "fast_dllm_v2": ("Fast_dLLM_QwenForCausalLM", FastDllm),
+             "sdar": ("SDARForCausalLM", base), "sdar_moe": ("SDARMoeForCausalLM", base),
+             "stable_diffcoder": ("StableDiffcoderForCausalLM", base), "a2d_qwen3": ("A2DQwen3LMHeadModel", base),
+             "a2d_qwen2": ("A2DQwen2LMHeadModel", base), "a2d_llama": ("A2DLlamaLMHeadModel", base)}
+    return type(kinds[name][0], (kinds[name][1],), {}) if name in kinds else base
+
+
+def open_made(name):
+    import transformers
+
+    class_name, model_type, _, config = made_fixtures()[name]
+    fields = {**config, "model_type": model_type, "architectures": [class_name]}
+    cls = stand_in(name, getattr(transformers, class_name))
+    return cls.from_pretrained(GOLDEN / name, config=transformers.AutoConfig.for_model(**fields), dtype=torch.float32)
 
 
 def open_model(name):
@@ -182,6 +239,8 @@ def open_model(name):
         return DreamModel()
     import transformers
 
+    if name not in ("bert", "distilbert", "esm2"):
+        return open_made(name)
     cls = {"bert": transformers.BertForMaskedLM, "distilbert": transformers.DistilBertForMaskedLM,
            "esm2": transformers.EsmForMaskedLM}[name]
     return cls.from_pretrained(GOLDEN / name, dtype=torch.float32)

@@ -2,7 +2,7 @@
 
 import pytest
 
-pytest.importorskip("torch.nn", reason="PyTorch is not installed")
+pytest.importorskip("torch", reason="PyTorch is not installed")
 import torch
 
 import punt

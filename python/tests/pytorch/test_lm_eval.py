@@ -1,6 +1,7 @@
 """The harness's model, and a task of its evaluated by it."""
 
 import json
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,12 +9,11 @@ import pytest
 
 pytest.importorskip("lm_eval", reason="lm-evaluation-harness is not installed")
 pytest.importorskip("datasets", reason="datasets, which lm-evaluation-harness needs, is not installed")
-pytest.importorskip("safetensors", reason="safetensors is not installed")
 
 import punt
-import punt.torch
-import tiny_models
 from punt.lm_eval import PuntLM
+
+GOLDEN = Path(__file__).resolve().parents[3] / "tests" / "golden"
 
 
 def request(*args):
@@ -22,7 +22,7 @@ def request(*args):
 
 @pytest.fixture(scope="module")
 def engine():
-    return punt.load(tiny_models.GOLDEN / "bert", threads=1)
+    return punt.load(GOLDEN / "bert", threads=1)
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,9 @@ def test_either_model_or_pretrained():
 
 
 def test_modules_by_name(engine):
-    lm = PuntLM(pretrained=str(tiny_models.GOLDEN / "bert"), length=10)
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    pytest.importorskip("transformers", reason="transformers is not installed")
+    lm = PuntLM(pretrained=str(GOLDEN / "bert"), length=10)
     assert lm.generate_until([request("a b c", {})]) == [engine("a b c", length=10, temperature=0).text]
 
 
@@ -102,7 +104,7 @@ metric_list: [{{metric: exact_match}}]
     )
     manager = TaskManager(include_path=str(tmp_path), include_defaults=False)
     found = lm_eval.simple_evaluate(
-        model="punt", model_args={"model": str(tiny_models.GOLDEN / "bert"), "planner": "top-k:k=2"}, tasks=["tiny_echo"],
+        model="punt", model_args={"model": str(GOLDEN / "bert"), "planner": "top-k:k=2"}, tasks=["tiny_echo"],
         task_manager=manager, bootstrap_iters=0,
     )
     assert 0 <= found["results"]["tiny_echo"]["exact_match,none"] <= 1

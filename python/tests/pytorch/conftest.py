@@ -1,4 +1,4 @@
-"""Tests here share twin.py. Without PyTorch, `import torch` would find this folder: tests ask for torch.nn."""
+"""Tests here share twin.py and tiny_models.py."""
 
 import os
 import sys

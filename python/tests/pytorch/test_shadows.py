@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-pytest.importorskip("torch.nn", reason="PyTorch is not installed")
+pytest.importorskip("torch", reason="PyTorch is not installed")
 pytest.importorskip("transformers", reason="transformers is not installed")
 
 import torch
@@ -19,10 +19,11 @@ def test_masks_by_hand():
     assert (mask == 0).int().tolist() == [[1, 1, 1, 0, 0], [1, 1, 1, 0, 0], [1, 1, 1, 0, 0], [0, 1, 1, 1, 0], [1, 1, 0, 0, 1]]
 
 
-@pytest.mark.parametrize("name", ["bert", "distilbert"])
+@pytest.mark.parametrize("name", ["bert", "distilbert", "roberta", "albert", "esmc", "a2d_qwen3", "a2d_qwen2", "a2d_llama"])
 def test_wino_decides_as_the_engine_does(name):
     engine = punt.load(tiny_models.GOLDEN / name, threads=1)
-    ours = punt.load(punt.torch.Denoiser(tiny_models.open_model(name), tiny_models.open_tokenizer(name)))
+    module, tokenizer = tiny_models.open_model(name), tiny_models.open_tokenizer(name)
+    ours = punt.load(punt.torch.Denoiser(module, tokenizer, eos_tokens=None if tokenizer else engine.eos_tokens))
     canvas = np.full(24, engine.mask_token, np.int32)
     canvas[:4] = [5, 6, 7, 8]
     taken_back = 0

@@ -62,7 +62,7 @@ CLIENT
 
 # checks NAME: the program on the standard input, against $url
 checks() {
-  URL=$url PYTHONPATH=$folder python3 - >checked 2>&1 || fail "$1: $(tail -n 5 checked)"
+  URL=$url SERVER=$server PYTHONPATH=$folder python3 - >checked 2>&1 || fail "$1: $(tail -n 5 checked)"
 }
 
 start api --model "$stories"
@@ -148,6 +148,8 @@ CHECK
 
 checks "constraints" <<'CHECK'
 import json
+import os
+import re
 import time
 from client import ask, complete, refused, streamed, texts
 schema = {"type": "object", "properties": {"name": {"type": "string", "maxLength": 8}, "age": {"type": "integer", "minimum": 1}},
@@ -164,14 +166,35 @@ chat = {"messages": [{"role": "user", "content": "Lily"}], "max_tokens": 40, "se
 assert isinstance(json.loads(texts(complete(**chat, response_format={"type": "json_object"}))[0]), dict)
 assert texts(complete(**base, guided_choice=["yes", "no"]))[0] in ("yes", "no")
 assert texts(complete(**base, guided_regex="[0-9]{4}"))[0].isdigit()
+assert re.fullmatch("[a-z]{3} is [0-9]{1,2} years old", texts(complete(**base, guided_template="{a:[a-z]{3}} is {b:int 1..99} years old"))[0])
+assert refused("/v1/completions", {**base, "guided_template": "{a:int"})[0] == "guided_template"
 assert texts(complete(**base, response_format={"type": "text"})) == texts(complete(**base))
 assert "takes" in refused("/v1/completions", {**base, "max_tokens": 3, "guided_json": schema})[1]
+def peak():
+    """What the server has used at most, in MB."""
+    with open(f"/proc/{os.environ['SERVER']}/status") as status:
+        return int(re.search(r"VmHWM:\s+(\d+)", status.read())[1]) / 1024
+
+
 deep = {"$defs": {"a": {"anyOf": [{"type": "array", "items": {"$ref": "#/$defs/a"}}] * 30 + [{"type": "null"}]}}, "$ref": "#/$defs/a"}
+wide = {"type": "object", "required": [f"k{i}" for i in range(1500)], "properties": {f"k{i}": {"type": "string", "maxLength": 2000} for i in range(1500)}}
+twice = {"$defs": {f"d{i}": {"allOf": [{"$ref": f"#/$defs/d{i + 1}"}, {"properties": {f"p{i}": {"$ref": f"#/$defs/d{i + 1}"}}}]} for i in range(40)}}
+twice = {**twice, "$defs": {**twice["$defs"], "d40": {}}, "$ref": "#/$defs/d0"}
+crossed = {"oneOf": [{"type": "object", "required": [f"r{i}"], "properties": {f"r{j}": {} for j in range(60)}} for i in range(60)]}
+patterns = {"type": "object", "patternProperties": {f"^(a|b)*a(a|b){{{i}}}$": {} for i in range(8, 40)}, "minProperties": 1}
+unique = {"type": "array", "uniqueItems": True, "items": {"enum": list(range(15000))}, "minItems": 60}
 for field, value in (("guided_regex", "(a|b)*a(a|b){30}"), ("guided_regex", "((a{1000}){1000}){1000}"), ("guided_regex", "(" * 5000),
-                     ("guided_json", deep), ("guided_json", {"type": "array", "items": {"type": "string", "minLength": 9000}, "minItems": 9000})):
-    start = time.monotonic()
-    assert refused("/v1/completions", {**base, field: value})[0] == field
-    print(f"{field}: refused in {time.monotonic() - start:.2f} s")
+                     ("guided_regex", ".{5000}" * 9), ("guided_regex", "(.*a.{12}){2}|(.*b.{12}){2}"), ("guided_regex", "[^a]{9999}b{9999}"),
+                     ("guided_template", "{:(a|b)*a(a|b){30}}"), ("guided_template", "{:.{9000}}" * 40), ("guided_template", "{:json}" * 2000),
+                     ("guided_choice", ["a" * 60000, "b" * 60000]), ("guided_choice", ["a"] * 10001),
+                     ("guided_json", deep), ("guided_json", {"type": "array", "items": {"type": "string", "minLength": 9000}, "minItems": 9000}),
+                     ("guided_json", wide), ("guided_json", twice), ("guided_json", crossed), ("guided_json", patterns), ("guided_json", unique),
+                     ("guided_json", {"allOf": [{"$ref": "#"}]}), ("guided_json", {"type": "integer", "minimum": 3, "maximum": 2}),
+                     ("guided_json", {"enum": ["a"], "type": "integer"}), ("guided_json", {"if": {}, "then": False, "else": False})):
+    before, start = peak(), time.monotonic()
+    assert refused("/v1/completions", {**base, field: value})[0] == field, (field, str(value)[:100])
+    print(f"{field} {str(value)[:40]}: refused in {time.monotonic() - start:.2f} s, {peak() - before:.0f} MB more")
+    assert peak() - before < 400, (field, str(value)[:100])
 CHECK
 
 checks "settings" <<'CHECK'

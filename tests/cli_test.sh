@@ -156,7 +156,7 @@ accepts generate --model toy:markov,length=5,vocab=1
 accepts generate ab --model $small --json --seed 3
 keys="text tokens prompt_tokens steps nfe base test total row_passes tokens_per_forward seconds planner seed stop"
 keys+=" peak_memory_bytes masked version model prompt infill length chat thinking residues score temperature top_p top_k min_p convention"
-keys+=" score_on eos window grow_to cache guidance freeze_mask_ratio stop_strings regex choices json_schema json_depth max_steps max_nfe sample compute influence lora device gpu_layers no_repack "
+keys+=" score_on eos window grow_to cache guidance freeze_mask_ratio stop_strings regex choices json_schema template json_depth motifs allowed_residues composition max_steps max_nfe sample compute influence lora device gpu_layers no_repack "
 [ "$(grep -o '"[a-z_]*":' out | tr -d '":' | tr '\n' ' ')" = "$keys" ] ||
   fail "keys of --json: $(grep -o '"[a-z_]*":' out | tr '\n' ' ')"
 [ "$(field prompt_tokens)" = 2 ] && [ "$(field seed)" = 3 ] && [ "$(field stop)" = '"full"' ] || fail "values: $out"

@@ -39,11 +39,15 @@ struct Sampling {
   double guidance = 0;
   bool freeze_mask_ratio = false;
   std::vector<std::string> stop;  // a text ends before the first of these; recipes leave it out
-  // The language that answers are in, at most one of the three; who makes the canvas puts it into the recipe.
+  // The language that answers are in; who makes the canvas puts it into the recipe. At most one of the first four.
   std::string regex;
   std::vector<std::string> choices;
-  std::string json_schema;  // its text
+  std::string json_schema;    // its text
+  std::string text_template;  // fixed parts and typed holes
   std::int64_t json_depth = 4;
+  std::vector<std::string> motifs;  // of proteins
+  std::string allowed_residues;     // the list, or the alignment
+  std::vector<std::string> composition;
   std::int64_t max_steps = 0;
   std::int64_t max_nfe = 0;
   std::uint64_t seed = 0;

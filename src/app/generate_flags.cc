@@ -84,10 +84,12 @@ void RequireConsistent(const GenerateFlags& flags) {
   if (flags.separator && flags.is_for_machines())
     BadInput("--separator is for texts: not with --json or --format fasta");
   if (flags.protein.lengths.empty()) return;
-  for (const auto& [option, is_given] :
-       {std::pair("--regex", !flags.sampling.regex.empty()), std::pair("--choices", !flags.sampling.choices.empty()),
-        std::pair("--json-schema", !flags.sampling.json_schema.empty())}) {
-    if (is_given) BadInput("{} and --lengths exclude each other: a constraint is made for one canvas", option);
+  for (std::string_view key :
+       {"regex", "choices", "json_schema", "template", "motifs", "allowed_residues", "composition"}) {
+    for (const SamplingField& field : SamplingFields()) {
+      if (field.key != key || TextOf(flags.sampling, field).empty()) continue;
+      BadInput("{} and --lengths exclude each other: a constraint is made for one canvas", OptionOf(field));
+    }
   }
   if (flags.length > 0) BadInput("--length and --lengths exclude each other");
   if (flags.infill) BadInput("--infill and --lengths exclude each other: the holes have lengths");

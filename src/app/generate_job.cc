@@ -12,6 +12,7 @@
 #include "app/terminal.h"
 #include "app/tokenizer_input.h"
 #include "base/check.h"
+#include "generate/sampling_language.h"
 #include "model/devices.h"
 #include "punt/planner.h"
 #include "writer/answer_constraint.h"
@@ -116,7 +117,7 @@ void MakeJobSession(GenerateJob& job) {
   const DenoiserInfo& info = job.model.denoiser->info();
   job.session = SessionFor(flags.sampling, info);
   job.session.threads = flags.model.ThreadsFor(job.model);
-  if (flags.protein.wants_residues()) {
+  if (flags.protein.wants_residues() || LanguageOf(flags.sampling).is_of_proteins()) {
     const std::vector<Token> banned = AllButResidues(job.model, job.canvas);
     job.session.banned_tokens.insert(job.session.banned_tokens.end(), banned.begin(), banned.end());
   }

@@ -49,7 +49,8 @@ class Adder {
   Adder(CLI::App& command, const SamplingField& field) : command_(command), field_(field), name_(OptionOf(field)) {}
 
   CLI::Option* Add(std::string& value) const {
-    if (field_.key == "json_schema") return AddSchema(value);
+    if (field_.key == "json_schema") return AddFile(value, IsSchema);
+    if (field_.key == "allowed_residues") return AddFile(value, IsListOfResidues);
     CLI::Option* option = command_.add_option(name_, value, Help());
     return value.empty() ? option : option->capture_default_str();
   }
@@ -85,13 +86,23 @@ class Adder {
   }
 
  private:
-  /// A schema, which is an object, or the file that holds it. Recorded runs have the schema itself.
-  CLI::Option* AddSchema(std::string& value) const {
-    const auto read = [&value, name = name_](const std::string& text) {
+  static bool IsSchema(const std::string& text) {
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    return first != std::string::npos && text[first] == '{';
+  }
+
+  /// "1:M", or lines that begin with a position, a mark or a record of FASTA.
+  static bool IsListOfResidues(const std::string& text) {
+    const bool is_numbered = text[0] >= '0' && text[0] <= '9' && text.find(':') != std::string::npos;
+    return is_numbered || text.find('\n') != std::string::npos;
+  }
+
+  /// A text that is one by itself, or the file that holds it. Recorded runs have the text.
+  CLI::Option* AddFile(std::string& value, bool (*is_itself)(const std::string&)) const {
+    const auto read = [&value, is_itself, name = name_](const std::string& text) {
       value.clear();
       if (text.empty()) return;  // a recorded run without one
-      const std::size_t first = text.find_first_not_of(" \t\r\n");
-      if (first != std::string::npos && text[first] == '{') {
+      if (is_itself(text)) {
         value = text;
         return;
       }

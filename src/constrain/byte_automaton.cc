@@ -15,12 +15,12 @@
 // patterns; bounds on patterns that blow up.
 #include "constrain/byte_automaton.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <unordered_map>
 
-#include "base/check.h"
 #include "constrain/byte_parts.h"
 
 namespace punt {
@@ -280,7 +280,7 @@ bool ByteAutomaton::Matches(std::string_view text) const {
 ByteAutomaton ByteAutomaton::Minimal(const std::array<std::uint8_t, 256>& kind_of, std::size_t kinds,
                                      std::vector<State> next, std::vector<bool> accepts) {
   const std::vector<State> useful = UsefulStates(next, kinds, accepts);
-  if (useful.empty()) BadInput("it matches no text");
+  if (useful.empty()) throw NoText("it matches no text");
   std::vector<State> new_of(accepts.size(), -1);
   std::vector<bool> useful_accepts;
   for (std::size_t i = 0; i < useful.size(); ++i) {
@@ -312,15 +312,11 @@ namespace {
 /// What `make` returns; its error that no text is matched says what does not match.
 template <typename MakeOne>
 ByteAutomaton Named(std::string_view what, const MakeOne& make) {
-  std::optional<ByteAutomaton> made;
   try {
-    made = make();
-  } catch (const Error& error) {
-    const std::string reason = error.what();
-    if (reason.starts_with("it matches")) BadInput("{} matches no text at all", what);
-    throw;
+    return make();
+  } catch (const NoText&) {
+    throw NoText(fmt::format("{} matches no text at all", what));
   }
-  return std::move(*made);
 }
 
 }  // namespace
@@ -333,8 +329,12 @@ ByteAutomaton Compile(const PatternRef& pattern, std::string_view what, const Au
   return Named(what, [&] { return Subsets(builder.parts(), accepting, budget).Run(start); });
 }
 
-ByteAutomaton Intersection(const ByteAutomaton& a, const ByteAutomaton& b, std::string_view what,
-                           const AutomatonLimits& limits) {
+namespace {
+
+/// Both are followed; texts that `b` has left go on where `is_without`, and what it accepts is left out then.
+ByteAutomaton Product(const ByteAutomaton& a, const ByteAutomaton& b, bool is_without, std::string_view what,
+                      const AutomatonLimits& limits) {
+  constexpr State kLeft = ByteAutomaton::kDead;
   Budget budget(what, limits);
   std::array<std::uint8_t, 256> kind_of = {};
   std::map<std::pair<int, int>, std::uint8_t> kinds;
@@ -351,11 +351,11 @@ ByteAutomaton Intersection(const ByteAutomaton& a, const ByteAutomaton& b, std::
   std::vector<bool> accepts;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const auto [p, q] = order[i];
-    accepts.push_back(a.accepts(p) && b.accepts(q));
+    accepts.push_back(a.accepts(p) && (q != kLeft && b.accepts(q)) != is_without);
     budget.Work(8 * example.size());
     for (unsigned char byte : example) {
-      const std::pair<State, State> to{a.Next(p, byte), b.Next(q, byte)};
-      if (to.first < 0 || to.second < 0) {
+      const std::pair<State, State> to{a.Next(p, byte), q == kLeft ? kLeft : b.Next(q, byte)};
+      if (to.first < 0 || (to.second < 0 && !is_without)) {
         next.push_back(ByteAutomaton::kDead);
         continue;
       }
@@ -367,6 +367,18 @@ ByteAutomaton Intersection(const ByteAutomaton& a, const ByteAutomaton& b, std::
   }
   const std::size_t columns = example.size();
   return Named(what, [&] { return ByteAutomaton::Minimal(kind_of, columns, std::move(next), std::move(accepts)); });
+}
+
+}  // namespace
+
+ByteAutomaton Intersection(const ByteAutomaton& a, const ByteAutomaton& b, std::string_view what,
+                           const AutomatonLimits& limits) {
+  return Product(a, b, false, what, limits);
+}
+
+ByteAutomaton Difference(const ByteAutomaton& a, const ByteAutomaton& b, std::string_view what,
+                         const AutomatonLimits& limits) {
+  return Product(a, b, true, what, limits);
 }
 
 }  // namespace punt

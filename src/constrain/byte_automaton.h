@@ -7,8 +7,21 @@
 #include <vector>
 
 #include "constrain/pattern.h"
+#include "punt/error.h"
 
 namespace punt {
+
+/// A limit is exceeded: with smaller counts it would not be.
+class TooLarge : public Error {
+ public:
+  explicit TooLarge(const std::string& message) : Error(ErrorCode::kBadInput, message) {}
+};
+
+/// There is no text at all.
+class NoText : public Error {
+ public:
+  explicit NoText(const std::string& message) : Error(ErrorCode::kBadInput, message) {}
+};
 
 /// What compiling may take. Whatever the pattern, it ends within about a second and about 200 MB.
 struct AutomatonLimits {
@@ -48,11 +61,15 @@ class ByteAutomaton {
   std::vector<bool> accepts_;
 };
 
-/// Throws Error, which calls the pattern `what`, when it matches no text, or when a limit is exceeded.
+/// Throws Error, which calls the pattern `what`: NoText when it matches none, TooLarge when a limit is exceeded.
 ByteAutomaton Compile(const PatternRef& pattern, std::string_view what, const AutomatonLimits& limits = {});
 
 /// What both accept. Throws Error as Compile does.
 ByteAutomaton Intersection(const ByteAutomaton& a, const ByteAutomaton& b, std::string_view what,
                            const AutomatonLimits& limits = {});
+
+/// What `a` accepts and `b` does not. Throws Error as Compile does.
+ByteAutomaton Difference(const ByteAutomaton& a, const ByteAutomaton& b, std::string_view what,
+                         const AutomatonLimits& limits = {});
 
 }  // namespace punt

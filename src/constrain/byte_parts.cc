@@ -1,25 +1,27 @@
 #include "constrain/byte_parts.h"
 
-#include <algorithm>
+#include <fmt/format.h>
 
-#include "base/check.h"
+#include <algorithm>
+#include <stdexcept>
 
 namespace punt {
 
 void Budget::Parts(std::size_t parts) const {
   if (parts <= limits_.parts) return;
-  BadInput("{} is too large: it has more than {} parts when its repetitions are written out", what_, limits_.parts);
+  throw TooLarge(fmt::format("{} is too large: it has more than {} parts when its repetitions are written out", what_,
+                             limits_.parts));
 }
 
 void Budget::States(std::size_t states) const {
   if (states <= limits_.states) return;
-  BadInput("{} is too large: it needs an automaton of more than {} states", what_, limits_.states);
+  throw TooLarge(fmt::format("{} is too large: it needs an automaton of more than {} states", what_, limits_.states));
 }
 
 void Budget::Work(std::size_t steps) {
   work_ += steps;
   if (work_ > limits_.work) {
-    BadInput("{} is too large: it takes more than {} steps to compile", what_, limits_.work);
+    throw TooLarge(fmt::format("{} is too large: it takes more than {} steps to compile", what_, limits_.work));
   }
 }
 

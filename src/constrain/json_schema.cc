@@ -6,17 +6,16 @@
 // characters written plainly and escapes only where they must be. A schema without a type gets the types that its other
 // keywords speak of.
 //
-// allOf, anyOf and references with keywords beside them are conjunctions: their keywords are put together, which is
-// refused where two of them speak of the same thing. oneOf needs branches that exclude each other by their type, or by
-// a required property whose values differ: else a text may be valid under two of them.
+// allOf, anyOf and references with keywords beside them are conjunctions: their keywords are put together
+// (schema_merge.cc). Texts that are written for a branch of oneOf must not fit another one (schema_branches.cc).
 //
 // A reference through itself is followed `depth` times; then there is no text, and what may be left out is left out.
 //
 // Keywords that could make a text invalid and are not supported are refused by name. Others that are not known are
 // annotations, as in JSON Schema itself.
 //
-// Tested by json_schema_test.cc; fuzz/json_schema_fuzz.cc; generated schemas are validated by the package jsonschema in
-// tests/json_schema_test.py.
+// Tested by json_schema_test.cc and fuzz/json_schema_fuzz.cc; bench/json_schemas.py has texts for public schemas judged
+// by the package jsonschema.
 #include "constrain/json_schema.h"
 
 #include <fmt/format.h>
@@ -25,14 +24,17 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "base/check.h"
 #include "base/json_text.h"
 #include "base/parse_json.h"
 #include "constrain/byte_automaton.h"
+#include "constrain/counted_text.h"
 #include "constrain/json_numbers.h"
 #include "constrain/regex.h"
+#include "constrain/schema_numbers.h"
 #include "constrain/schema_terms.h"
 
 namespace punt {
@@ -43,7 +45,6 @@ using Json = SchemaTerms::Json;
 constexpr std::size_t kMostBytes = 200'000;
 constexpr int kMostParts = 20'000;
 constexpr int kMostNested = 400;          // schemas inside each other: each takes some of the stack
-constexpr double kLargestExact = 0x1p53;  // whole numbers from here on are not told apart
 constexpr int kMostLength = 10'000;
 constexpr int kMostCompiled = 32;  // each takes its time before the whole is compiled
 constexpr AutomatonLimits kSmall = {.parts = 50'000, .states = 5'000, .work = 2'000'000};
@@ -83,6 +84,7 @@ class SchemaReader {
     if (schema.is_boolean()) return schema.get<bool>() ? Anything(options_.depth) : Nothing();
     if (!schema.is_object()) Refuse(place, "a schema is an object, true or false");
     terms_.RequireSupported(schema, place);
+    if (SchemaTerms::HasConditions(schema)) return Value(terms_.WithoutConditions(schema, place), place);
     if (schema.contains("$ref")) return Reference(schema, place);
     if (schema.contains("allOf")) return AllOf(schema, place);
     for (const char* name : {"anyOf", "oneOf"}) {
@@ -103,7 +105,7 @@ class SchemaReader {
     if (type == "object") return Object(schema, place);
     if (type == "array") return Array(schema, place);
     if (type == "string") return String(schema, place);
-    if (type == "integer") return WholeNumbers(Bounds(schema, place));
+    if (type == "integer") return WholeNumbers(BoundsOf(terms_, schema, place));
     if (type == "number") return NumbersOrRefuse(schema, place);
     if (type == "boolean") return Alternatives({Bytes("true"), Bytes("false")});
     return Bytes("null");
@@ -147,12 +149,15 @@ class SchemaReader {
     const std::string list = Below(place, name);
     const Json& branches = schema[name];
     terms_.RequireList(branches, list);
-    if (name == std::string_view("oneOf")) terms_.RequireExclusive(branches, list);
+    std::vector<std::set<std::string>> left_out(branches.size());
+    if (name == std::string_view("oneOf")) left_out = terms_.Separations(rest, branches, list);
     std::vector<PatternRef> ways;
     for (std::size_t i = 0; i < branches.size(); ++i) {
       const std::string own = Below(list, std::to_string(i));
-      ways.push_back(SchemaTerms::SaysNothing(rest) ? Value(branches[i], own)
-                                                    : Value(terms_.Together(rest, branches[i], own), own));
+      Json branch = terms_.Together(rest, branches[i], own);
+      for (const std::string& property : left_out[i]) branch["properties"][property] = false;
+      const bool is_alone = SchemaTerms::SaysNothing(rest) && left_out[i].empty();
+      ways.push_back(Value(is_alone ? branches[i] : branch, own));
     }
     return Alternatives(std::move(ways));
   }
@@ -160,9 +165,12 @@ class SchemaReader {
   PatternRef Literals(const Json& schema, const std::string& place) {
     for (const auto& [name, value] : schema.items()) {
       if (!SchemaTerms::IsKeyword(name) || name == "type" || name == "const" || name == "enum") continue;
-      Refuse(place, fmt::format("'{}' beside a list of values is not supported", name));
+      const bool is_of_parts = name != "minLength" && name != "maxLength" && name != "pattern" &&
+                               !name.ends_with("inimum") && !name.ends_with("aximum");
+      if (is_of_parts) Refuse(place, fmt::format("'{}' beside a list of values is not supported", name));
     }
     if (schema.contains("const") && schema.contains("enum")) Refuse(place, "'const' and 'enum' exclude each other");
+    const Json plain = WithoutLiterals(schema);
     const bool is_one = schema.contains("const");
     if (!is_one) terms_.RequireList(schema["enum"], Below(place, "enum"));
     const std::vector<std::string> types = terms_.TypesOf(schema, place);
@@ -175,9 +183,23 @@ class SchemaReader {
       const bool fits = types.empty() || std::any_of(types.begin(), types.end(), [&](const std::string& type) {
                           return SchemaTerms::IsOfType(value, type);
                         });
-      if (fits) ways.push_back(Bytes(Dump(value)));
+      if (fits && Fits(value, plain, place)) ways.push_back(Bytes(Dump(value)));
     }
     return Alternatives(std::move(ways));
+  }
+
+  static Json WithoutLiterals(const Json& schema) { return Without(Without(Without(schema, "enum"), "const"), "type"); }
+
+  /// Whether a listed text or number is what the keywords beside the list ask for.
+  bool Fits(const Json& value, const Json& schema, const std::string& place) {
+    if (value.is_number()) return IsWithin(BoundsOf(terms_, schema, place), value.get<double>());
+    const bool is_asked = schema.contains("pattern") || schema.contains("minLength") || schema.contains("maxLength");
+    if (!value.is_string() || !is_asked) return true;
+    try {
+      return Compile(String(schema, place), place, kSmall).Matches(Dump(value));
+    } catch (const NoText&) {
+      return false;
+    }
   }
 
   // Types.
@@ -196,8 +218,9 @@ class SchemaReader {
   }
 
   /// From `least` to `most`, as lists take them. Nothing when it goes backwards.
-  static PatternRef Times(PatternRef item, PatternRef separator, int least, std::optional<int> most) {
+  PatternRef Times(PatternRef item, PatternRef separator, int least, std::optional<int> most) const {
     if (most && *most < least) return Nothing();
+    if (most) most = std::min(*most, std::max(least, options_.most));
     return List(std::move(item), std::move(separator), least, most.value_or(Pattern::kUnbounded));
   }
 
@@ -223,7 +246,7 @@ class SchemaReader {
     return Alternatives(std::move(ways));
   }
 
-  static PatternRef AnyObject(PatternRef value, int least, std::optional<int> most) {
+  PatternRef AnyObject(PatternRef value, int least, std::optional<int> most) const {
     return Braces(Times(Sequence({AnyString(), Colon(), std::move(value)}), Comma(), least, most));
   }
 
@@ -235,51 +258,30 @@ class SchemaReader {
       const std::string there = Below(place, "pattern");
       if (!pattern->is_string()) Refuse(there, "a pattern is a text");
       const std::string name = fmt::format("{} at {}: the pattern", terms_.what(), there);
-      PatternRef own = ParseRegex(pattern->get<std::string>(), name, Writing::kJsonString, Extent::kPart);
+      PatternRef own =
+          ParseRegex(pattern->get<std::string>(), name, Writing::kJsonString, Extent::kPart, options_.most);
       if (content->is_nothing()) return content;
-      if (least == 0 && !most) {
-        content = std::move(own);
-      } else {
-        if (++compiled_ > kMostCompiled)
-          Refuse(there, fmt::format("{} patterns with lengths are the limit", kMostCompiled));
-        content = Accepted(std::make_shared<const ByteAutomaton>(Intersection(
-            Compile(own, name, kSmall), Compile(content, name, kSmall), name + " with its lengths", kSmall)));
-      }
+      content = least == 0 && !most ? std::move(own) : Counted(pattern->get<std::string>(), own, {least, most}, name);
     }
     return Sequence({Bytes("\""), std::move(content), Bytes("\"")});
   }
 
-  NumberBounds Bounds(const Json& schema, const std::string& place) const {
-    const auto read = [&](const char* name) -> std::optional<double> {
-      const auto found = schema.find(name);
-      if (found == schema.end() || found->is_boolean()) return std::nullopt;
-      if (!found->is_number()) Refuse(Below(place, name), "a number is needed");
-      return found->get<double>();
-    };
-    const auto is_set = [&](const char* name) {  // draft 4
-      const auto found = schema.find(name);
-      return found != schema.end() && found->is_boolean() && found->get<bool>();
-    };
-    NumberBounds bounds{.min = read("minimum"),
-                        .max = read("maximum"),
-                        .is_above_min = is_set("exclusiveMinimum"),
-                        .is_below_max = is_set("exclusiveMaximum")};
-    if (const auto above = read("exclusiveMinimum"); above && (!bounds.min || *above >= *bounds.min)) {
-      bounds.min = above;
-      bounds.is_above_min = true;
-    }
-    if (const auto below = read("exclusiveMaximum"); below && (!bounds.max || *below <= *bounds.max)) {
-      bounds.max = below;
-      bounds.is_below_max = true;
-    }
-    if ((bounds.min && *bounds.min >= kLargestExact) || (bounds.max && *bounds.max <= -kLargestExact)) {
-      Refuse(place, "only numbers beyond 2^53 lie within the bounds; they are not supported");
-    }
-    return bounds;
+  /// Those of a pattern that have a number of characters.
+  PatternRef Counted(const std::string& text, const PatternRef& pattern, std::pair<int, std::optional<int>> bounds,
+                     const std::string& name) {
+    auto [least, most] = bounds;
+    if (most) most = std::min(*most, std::max(least, options_.most));
+    PatternRef& known = counted_[{text, {least, most}}];
+    if (known != nullptr) return known;
+    if (++compiled_ > kMostCompiled) BadInput("{}: {} patterns with lengths are the limit", name, kMostCompiled);
+    if (!character_) character_ = Compile(AnyCharacter(), name);
+    known = Accepted(std::make_shared<const ByteAutomaton>(WithCharacters(
+        Compile(pattern, name, kSmall), *character_, least, most, name + " with its lengths", kSmall)));
+    return known;
   }
 
   PatternRef NumbersOrRefuse(const Json& schema, const std::string& place) const {
-    const NumberBounds bounds = Bounds(schema, place);
+    const NumberBounds bounds = BoundsOf(terms_, schema, place);
     PatternRef numbers = Numbers(bounds);
     const bool has_room = bounds.min && bounds.max && *bounds.min <= *bounds.max;
     if (numbers->is_nothing() && has_room) Refuse(place, "bounds with no whole number between them are not supported");
@@ -289,12 +291,17 @@ class SchemaReader {
   PatternRef Array(const Json& schema, const std::string& place) {
     const int least = Length(schema, "minItems", place).value_or(0);
     std::optional<int> most = Length(schema, "maxItems", place);
-    if (const auto unique = schema.find("uniqueItems"); unique != schema.end() && *unique != false) {
-      if (most.value_or(2) > 1) Refuse(Below(place, "uniqueItems"), "items that differ are not supported");
-    }
     if (most && *most < least) return Nothing();
     const char* tuple = schema.contains("prefixItems") ? "prefixItems" : "items";
     const bool is_tuple = schema.contains(tuple) && schema[tuple].is_array();
+    if (const auto unique = schema.find("uniqueItems"); unique != schema.end() && *unique != false) {
+      const std::vector<PatternRef> values = is_tuple ? std::vector<PatternRef>() : Listed(schema, place);
+      if (!values.empty()) return Different(values, least, most);
+      if (least > 1) {
+        Refuse(Below(place, "uniqueItems"), "more than one item is supported only where 'items' lists the values");
+      }
+      most = std::min(most.value_or(1), 1);
+    }
     const char* others = !is_tuple ? "items" : tuple == std::string_view("items") ? "additionalItems" : "items";
     const PatternRef item =
         schema.contains(others) ? Value(schema[others], Below(place, others)) : Anything(options_.depth);
@@ -320,6 +327,45 @@ class SchemaReader {
     return Brackets(std::move(rest));
   }
 
+  /// The values that items may have, if they are listed.
+  std::vector<PatternRef> Listed(const Json& schema, const std::string& place) {
+    const std::string there = Below(place, "items");
+    if (!schema.contains("items")) return {};
+    const Json& items = terms_.Followed(schema["items"], there);
+    if (!items.is_object() || !items.contains("enum") || !items["enum"].is_array()) return {};
+    Json values = Json::array();
+    for (const Json& value : items["enum"]) {
+      if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+    }
+    std::vector<PatternRef> listed;
+    for (const Json& value : values) {
+      Json one = Without(items, "enum");
+      one["const"] = value;
+      PatternRef pattern = Value(one, there);
+      if (!pattern->is_nothing()) listed.push_back(std::move(pattern));
+    }
+    return listed;
+  }
+
+  /// Some of the values, in their order: `least` that follow each other, and any of those behind them.
+  PatternRef Different(const std::vector<PatternRef>& values, int least, std::optional<int> most) {
+    constexpr int kMostValues = 64;
+    const auto count = static_cast<int>(std::min<std::size_t>(values.size(), kMostValues));
+    std::vector<PatternRef> ways;
+    const int first = std::max(least, 1);
+    if (least == 0) ways.push_back(Bytes("[]"));
+    for (int i = 0; i + first <= count && most.value_or(first) >= first; ++i) {
+      std::vector<PatternRef> list;
+      for (int j = i; j < count && j - i < most.value_or(count); ++j) {
+        PatternRef next = j == i ? values[static_cast<std::size_t>(j)]
+                                 : Sequence({Comma(), values[static_cast<std::size_t>(j)]});
+        list.push_back(j - i < first ? std::move(next) : Optional(std::move(next)));
+      }
+      ways.push_back(Brackets(Sequence(std::move(list))));
+    }
+    return Alternatives(std::move(ways));
+  }
+
   PatternRef Object(const Json& schema, const std::string& place) {
     const auto properties = schema.find("properties");
     if (properties != schema.end() && !properties->is_object())
@@ -341,22 +387,34 @@ class SchemaReader {
     }
     const Json others = schema.contains("additionalProperties") ? schema["additionalProperties"] : Json(true);
     const std::string others_place = Below(place, "additionalProperties");
+    const Json patterned = schema.contains("patternProperties") ? schema["patternProperties"] : Json::object();
+    if (!patterned.is_object()) Refuse(Below(place, "patternProperties"), "an object is needed");
     const int least = Length(schema, "minProperties", place).value_or(0);
     const std::optional<int> most = Length(schema, "maxProperties", place);
     if (names.empty()) {
       if (least > 1) Refuse(Below(place, "minProperties"), "more than one property that is not named is not supported");
+      if (!patterned.empty()) return Patterned(patterned, place, least, most);
       const PatternRef value = Value(others, others_place);
       return value->is_nothing() && least == 0 ? Bytes("{}") : AnyObject(value, least, most);
     }
-    if (least > std::ssize(required)) Refuse(Below(place, "minProperties"), "it is more than are required");
+    // Some that could be left out are not.
+    for (const std::string& name : names) {
+      if (least > std::ssize(required)) required.insert(name);
+    }
+    if (least > std::ssize(required)) Refuse(Below(place, "minProperties"), "it is more than are named");
     if (most.value_or(kMostLength) < std::ssize(names))
       Refuse(Below(place, "maxProperties"), "it is less than are named");
     std::vector<PatternRef> fields;
     std::vector<bool> is_required;
     for (const std::string& name : names) {
       const bool is_named = properties != schema.end() && properties->contains(name);
-      PatternRef value =
-          is_named ? Value((*properties)[name], Below(Below(place, "properties"), name)) : Value(others, others_place);
+      const Json asked = AskedByPatterns(patterned, name, place);
+      Json own = is_named ? (*properties)[name] : asked.is_null() ? others : Json(true);
+      if (!asked.is_null()) own = terms_.Together(std::move(own), asked, Below(place, "patternProperties"));
+      const bool is_changed = !asked.is_null();
+      PatternRef value = is_changed ? Value(own, Below(Below(place, "properties"), name))
+                         : is_named ? Value((*properties)[name], Below(Below(place, "properties"), name))
+                                    : Value(others, others_place);
       fields.push_back(Sequence({Bytes(Dump(Json(name))), Colon(), std::move(value)}));
       is_required.push_back(required.contains(name));
     }
@@ -364,8 +422,51 @@ class SchemaReader {
     return Braces(std::move(all));
   }
 
+  ByteAutomaton NamesOf(const std::string& pattern, const std::string& place) {
+    if (++compiled_ > kMostCompiled) Refuse(place, fmt::format("{} compiled patterns are the limit", kMostCompiled));
+    const std::string name = fmt::format("{} at {}: the pattern", terms_.what(), Below(place, "patternProperties"));
+    return Compile(ParseRegex(pattern, name, Writing::kJsonString, Extent::kPart, options_.most), name, kSmall);
+  }
+
+  /// What patterns ask of a property with this name; null: nothing.
+  Json AskedByPatterns(const Json& patterned, const std::string& name, const std::string& place) {
+    Json asked;
+    const std::string written = Dump(Json(name));
+    for (const auto& [pattern, schema] : patterned.items()) {
+      if (!names_.contains(pattern)) names_.emplace(pattern, NamesOf(pattern, place));
+      if (!names_.at(pattern).Matches(std::string_view(written).substr(1, written.size() - 2))) continue;
+      const std::string there = Below(Below(place, "patternProperties"), pattern);
+      asked = asked.is_null() ? schema : terms_.Together(std::move(asked), schema, there);
+    }
+    return asked;
+  }
+
+  /// Objects whose names fit one of the patterns each.
+  PatternRef Patterned(const Json& patterned, const std::string& place, int least, std::optional<int> most) {
+    std::vector<PatternRef> ways;
+    for (const auto& [pattern, schema] : patterned.items()) {
+      PatternRef value = Value(schema, Below(Below(place, "patternProperties"), pattern));
+      if (value->is_nothing()) continue;
+      try {
+        ByteAutomaton names = NamesOf(pattern, place);
+        for (const auto& [other, unused] : patterned.items()) {
+          if (other != pattern) names = Difference(names, NamesOf(other, place), place, kSmall);
+        }
+        ways.push_back(Sequence({Bytes("\""), Accepted(std::make_shared<const ByteAutomaton>(std::move(names))),
+                                 Bytes("\""), Colon(), std::move(value)}));
+      } catch (const NoText&) {  // names that fit this one fit another one too
+      }
+    }
+    PatternRef entry = Alternatives(std::move(ways));
+    if (entry->is_nothing()) return least == 0 ? Bytes("{}") : Nothing();
+    return Braces(Times(std::move(entry), Comma(), least, most));
+  }
+
   const SchemaTerms terms_;
   const SchemaOptions options_;
+  std::map<std::string, ByteAutomaton> names_;  // of patterns of properties
+  std::map<std::pair<std::string, std::pair<int, std::optional<int>>>, PatternRef> counted_;
+  std::optional<ByteAutomaton> character_;
   int parts_ = 0;
   int nested_ = 0;
   int compiled_ = 0;

@@ -11,6 +11,7 @@ namespace punt {
 
 struct SchemaOptions {
   int depth = 4;  // how often a reference may go through itself, and how deep values are nested that may be anything
+  int most = 10'000;  // what upper bounds of lengths and repetitions are cut to, unless the lower ones are larger
 };
 
 /// Throws Error, which calls the schema `what` and names the place by a JSON pointer, when it is not JSON, asks for

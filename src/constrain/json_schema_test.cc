@@ -73,6 +73,64 @@ TEST(JsonSchema, TextsInAndOut) {
       {R"({"enum": [1, "a", null, [1, {"b": 2}]], "type": ["integer", "array"]})",
        {"1", R"([1,{"b":2}])"},
        {R"("a")", "null"}},
+      {R"({"$schema": "http://json-schema.org/draft-04/schema#", "type": "integer", "minimum": 5,
+           "exclusiveMinimum": true, "maximum": 7, "exclusiveMaximum": false})",
+       {"6", "7"},
+       {"5", "8"}},
+      {R"({"$defs": {"a b%": {"const": 1}}, "$ref": "#/$defs/a%20b%25"})", {"1"}, {"2"}},
+      {R"({"$id": "http://x/y", "$defs": {"a": {"$anchor": "n", "const": 1}, "b": {"const": 2}},
+           "anyOf": [{"$ref": "#n"}, {"$ref": "http://x/y#/$defs/b"}]})",
+       {"1", "2"},
+       {"3"}},
+      {R"({"type": "string", "enum": ["a", "bb", "ccc"], "minLength": 2, "pattern": "^[a-b]"})",
+       {R"("bb")"},
+       {R"("a")", R"("ccc")"}},
+      {R"({"type": "integer", "enum": [1, 2, 3], "exclusiveMinimum": 1})", {"2", "3"}, {"1"}},
+      {R"({"type": "array", "items": {"enum": ["a", "b", "c", "a"]}, "uniqueItems": true})",
+       {"[]", R"(["a"])", R"(["a","c"])", R"(["b", "c"])", R"(["a","b","c"])"},
+       {R"(["a","a"])", R"(["c","a"])", R"([,"b"])"}},
+      {R"({"type": "array", "items": {"enum": [1, 2, 3]}, "uniqueItems": true, "minItems": 2, "maxItems": 2})",
+       {"[1,2]", "[2,3]"},
+       {"[1]", "[1,2,3]", "[2,2]"}},
+      {R"({"type": "array", "items": {"type": "null"}, "uniqueItems": true})", {"[]", "[null]"}, {"[null,null]"}},
+      {R"({"type": "object", "patternProperties": {"^x": {"const": 1}, "y$": {"const": 2}},
+           "additionalProperties": false})",
+       {"{}", R"({"x":1})", R"({"y":2,"xa": 1})"},
+       {R"({"xy":1})", R"({"xy":2})", R"({"z":1})", R"({"x":2})"}},
+      {R"({"properties": {"xa": {"type": "integer"}, "b": {"const": 3}}, "patternProperties": {"^x": {"minimum": 5}}})",
+       {"{}", R"({"xa":5})", R"({"b":3})"},
+       {R"({"xa":4})", R"({"b":4})"}},
+      {R"({"properties": {"a": {"const": 1}, "b": {"const": 2}}, "minProperties": 1})",
+       {R"({"a":1})", R"({"a":1,"b":2})"},
+       {"{}"}},
+      {R"({"properties": {"a": {"const": 1}, "b": {"const": 2}},
+           "if": {"required": ["a"]}, "then": {"required": ["b"]}, "else": {"properties": {"b": {"minimum": 0}}}})",
+       {R"({"b":2})", R"({"a":1,"b":2})"},
+       {"{}", R"({"a":1})"}},
+      {R"({"properties": {"a": {"const": 1}, "b": {"const": 2}}, "dependentRequired": {"a": ["b"]}})",
+       {R"({"b":2})", R"({"a":1,"b":2})"},
+       {R"({"a":1})"}},
+      {R"({"allOf": [{"properties": {"a": {"minimum": 1}}}, {"properties": {"a": {"maximum": 2}}},
+                     {"properties": {"a": {"type": "integer"}}, "required": ["a"]}]})",
+       {R"({"a":1})", R"({"a":2})"},
+       {R"({"a":0})", R"({"a":3})", R"({"a":1.5})", "{}"}},
+      {R"({"allOf": [{"properties": {"a": {"const": 1}}, "additionalProperties": false},
+                     {"properties": {"a": {}, "b": {"const": 2}}}]})",
+       {"{}", R"({"a":1})"},
+       {R"({"a":1,"b":2})", R"({"b":2})"}},
+      {R"({"allOf": [{"type": ["integer", "string"]}, {"type": ["number", "null"]}, {"minimum": 3}, {"minimum": 2}]})",
+       {"3"},
+       {"2", "null", "3.5"}},
+      {R"({"allOf": [{"enum": [1, 2, 3]}, {"enum": [2, 3, 4]}, {"not-a-keyword": 1}]})", {"2", "3"}, {"1", "4"}},
+      {R"({"properties": {"a": {"const": 1}, "b": {"const": 2}, "c": {"const": 3}},
+           "oneOf": [{"required": ["a"]}, {"required": ["b"]}]})",
+       {R"({"a":1})", R"({"b":2,"c":3})"},
+       {R"({"a":1,"b":2})", "{}", R"({"c":3})"}},
+      {R"({"oneOf": [{"type": "object", "properties": {"a": {"const": 1}}, "required": ["a"], "additionalProperties": false},
+                     {"type": "object", "properties": {"a": {"const": 1}, "b": {"const": 2}}, "required": ["b"],
+                      "additionalProperties": false}, {"enum": ["x", null]}]})",
+       {R"({"a":1})", R"({"b":2})", R"("x")"},
+       {R"({})", R"({"b":1})"}},
       {"true", {"null", "[[[]]]", R"({"a":{"b":[1,"x"]}})", "-1.5e3"}, {"nul", "[1,]", "{a:1}"}},
       {"{}", {"1", R"({"a":1})"}, {"", " 1"}},
   };
@@ -82,6 +140,34 @@ TEST(JsonSchema, TextsInAndOut) {
     for (const char* text : one.in) EXPECT_TRUE(automaton->Matches(text)) << one.schema << " and " << text;
     for (const char* text : one.out) EXPECT_FALSE(automaton->Matches(text)) << one.schema << " but " << text;
   }
+}
+
+// What another branch would take as well is refused, unless leaving something out helps.
+TEST(JsonSchema, BranchesOfOneOfMustNotMeet) {
+  for (const char* branches :
+       {R"([{"type": ["object", "null"], "properties": {"k": {"const": 1}}, "required": ["k"]},
+            {"type": ["object", "null"], "properties": {"k": {"const": 2}}, "required": ["k"]}])",
+        R"([{"properties": {"a": {}}}, {"properties": {"b": {}}}])",
+        R"([{"type": "object", "additionalProperties": {"type": "null"}}, {"required": ["b"], "type": "object"}])",
+        R"([{"required": ["a"], "anyOf": [{"properties": {"b": {}}}]}, {"required": ["b"]}])",
+        R"([{"type": "string", "maxLength": 3}, {"type": "string", "minLength": 2}])"}) {
+    const std::string schema = fmt::format(R"({{"oneOf": {}}})", branches);
+    EXPECT_NE(Refusal(schema).find("may both fit a value"), std::string::npos) << schema;
+  }
+}
+
+TEST(JsonSchema, LongStringsAndListsAreCutWhereAskedFor) {
+  const auto matches = [](std::string_view schema, int most, const std::string& text) {
+    return Compile(ParseJsonSchema(schema, "the schema", {.most = most}), "the schema").Matches(text);
+  };
+  const char* string = R"({"type": "string", "pattern": "^[a-z]{1,900}$", "maxLength": 800})";
+  const char* list = R"({"type": "array", "items": {"const": 1}, "minItems": 4, "maxItems": 900})";
+  EXPECT_TRUE(matches(string, 3, R"("aaa")"));
+  EXPECT_FALSE(matches(string, 3, R"("aaaa")"));
+  EXPECT_TRUE(matches(string, 10'000, fmt::format("\"{}\"", std::string(800, 'a'))));
+  EXPECT_FALSE(matches(string, 10'000, fmt::format("\"{}\"", std::string(801, 'a'))));
+  EXPECT_TRUE(matches(list, 3, "[1,1,1,1]")) << "lower bounds are kept";
+  EXPECT_FALSE(matches(list, 3, "[1,1,1,1,1]"));
 }
 
 TEST(JsonSchema, RecursionHasADepth) {
@@ -116,11 +202,11 @@ TEST(JsonSchema, WhatContradictsItselfIsRefused) {
 TEST(JsonSchema, RefusalsNameThePlaceAndTheKeyword) {
   EXPECT_EQ(Refusal(R"({"properties": {"a/b": {"not": {}}}})"),
             "the schema at #/properties/a~1b: 'not' is not supported");
-  EXPECT_EQ(Refusal(R"({"type": "array", "uniqueItems": true})"),
-            "the schema at #/uniqueItems: items that differ are not supported");
+  EXPECT_EQ(Refusal(R"({"type": "array", "uniqueItems": true, "minItems": 2})"),
+            "the schema at #/uniqueItems: more than one item is supported only where 'items' lists the values");
   EXPECT_EQ(Refusal(R"({"type": "text"})"), "the schema at #/type: \"text\" is not a type");
   EXPECT_EQ(Refusal(R"({"$ref": "other.json"})"),
-            "the schema at #/$ref: \"other.json\" does not lead into this schema: only #/... does");
+            "the schema at #/$ref: \"other.json\" does not lead into this schema: only #... does");
   EXPECT_EQ(Refusal(R"({"$ref": "#/a"})"), "the schema at #/$ref: \"#/a\" leads nowhere");
   EXPECT_NE(Refusal(R"({"oneOf": [{"type": "integer"}, {"type": "number"}]})").find("branches 0 and 1 may both fit"),
             std::string::npos);
@@ -130,7 +216,15 @@ TEST(JsonSchema, RefusalsNameThePlaceAndTheKeyword) {
   EXPECT_NE(Refusal(R"({"type": "number", "multipleOf": 2})").find("'multipleOf' is not supported"), std::string::npos);
   EXPECT_NE(Refusal(R"({"minLength": -1})").find("#/minLength: a whole number from 0"), std::string::npos);
   EXPECT_NE(Refusal(R"({"enum": []})").find("#/enum: a list that is not empty"), std::string::npos);
-  EXPECT_NE(Refusal(R"({"anyOf": [{"minimum": 1}], "minimum": 2})").find("have different 'minimum'"),
+  EXPECT_NE(Refusal(R"({"anyOf": [{"pattern": "a"}], "pattern": "b"})").find("have different 'pattern'"),
+            std::string::npos);
+  for (const char* value : {"true", "false"}) {
+    const std::string schema = fmt::format(R"({{"minimum": 5, "exclusiveMinimum": {}}})", value);
+    EXPECT_NE(Refusal(schema).find("#/exclusiveMinimum: a number is needed; true and false are of draft 4"),
+              std::string::npos);
+  }
+  EXPECT_NE(Refusal(R"({"$schema": "http://json-schema.org/draft-04/schema#", "exclusiveMaximum": true})")
+                .find("it belongs to a bound, and there is none"),
             std::string::npos);
   EXPECT_NE(Refusal(R"({"properties": 3})").find("#/properties: an object is needed"), std::string::npos);
   EXPECT_NE(Refusal("[").find("the schema: "), std::string::npos);
@@ -163,7 +257,7 @@ TEST(JsonSchema, HostileSchemasEndSoon) {
   EXPECT_NE(Refusal(deep).find("there are more than 20000 parts"), std::string::npos);
   std::string many = R"({"properties":{)";
   for (int i = 0; i < 300; ++i) {
-    many += fmt::format(R"({}"{}":{{"type":"string","pattern":"^a+$","minLength":1}})", i > 0 ? "," : "", i);
+    many += fmt::format(R"({}"{}":{{"type":"string","pattern":"^a+{}$","minLength":1}})", i > 0 ? "," : "", i, i);
   }
   EXPECT_NE(Refusal(many + "}}").find("32 patterns with lengths are the limit"), std::string::npos);
   EXPECT_NE(Refusal(R"({"type":"string","pattern":"^(a|b)*a(a|b){40}$"})").find("too large"), std::string::npos);

@@ -41,8 +41,8 @@ std::string Escape(char32_t code) {
 
 class Parser {
  public:
-  Parser(std::string_view regex, std::string_view what, Writing writing, Extent extent)
-      : codes_(CodePoints(regex)), regex_(regex), what_(what), writing_(writing), extent_(extent) {}
+  Parser(std::string_view regex, std::string_view what, Writing writing, Extent extent, int most)
+      : codes_(CodePoints(regex)), regex_(regex), what_(what), writing_(writing), extent_(extent), most_(most) {}
 
   PatternRef Parse() {
     PatternRef all = Choice(0);
@@ -130,6 +130,7 @@ class Parser {
     if (Take(',')) max = Peek() == '}' ? Pattern::kUnbounded : Count();
     if (!Take('}')) Refuse("'}' is missing");
     if (max != Pattern::kUnbounded && max < min) Refuse(fmt::format("{{{},{}}} counts backwards", min, max));
+    if (max != Pattern::kUnbounded) max = std::max(min, std::min(max, most_));
     return true;
   }
 
@@ -296,6 +297,7 @@ class Parser {
   const std::string_view what_;
   const Writing writing_;
   const Extent extent_;
+  const int most_;
   std::size_t at_ = 0;
 };
 
@@ -325,10 +327,10 @@ PatternRef WrittenText(std::string_view text, Writing writing) {
   return Bytes(escaped);
 }
 
-PatternRef ParseRegex(std::string_view regex, std::string_view what, Writing writing, Extent extent) {
+PatternRef ParseRegex(std::string_view regex, std::string_view what, Writing writing, Extent extent, int most) {
   if (regex.size() > kMostBytes) BadInput("{} has {} bytes; {} are the limit", what, regex.size(), kMostBytes);
   if (InvalidUtf8(regex) != std::string_view::npos) BadInput("{} is not valid UTF-8", what);
-  return Parser(regex, what, writing, extent).Parse();
+  return Parser(regex, what, writing, extent, most).Parse();
 }
 
 }  // namespace punt

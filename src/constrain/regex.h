@@ -33,7 +33,8 @@ enum class Extent {
 
 /// Throws Error, which calls the expression `what` and names the place, when it is not in the dialect, or when groups
 /// are nested too deeply or a repetition counts too far.
+/// `most`: what upper bounds of repetitions are cut to, unless the lower one is larger.
 PatternRef ParseRegex(std::string_view regex, std::string_view what, Writing writing = Writing::kPlain,
-                      Extent extent = Extent::kWhole);
+                      Extent extent = Extent::kWhole, int most = 10'000);
 
 }  // namespace punt

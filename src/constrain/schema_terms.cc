@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <map>
 #include <set>
 
 #include "base/check.h"
@@ -19,13 +19,6 @@ constexpr std::string_view kTypes[] = {"object", "array", "string", "number", "i
 
 // What would make a text invalid, and is not supported.
 constexpr std::string_view kRefused[] = {"not",
-                                         "if",
-                                         "then",
-                                         "else",
-                                         "dependencies",
-                                         "dependentRequired",
-                                         "dependentSchemas",
-                                         "patternProperties",
                                          "propertyNames",
                                          "unevaluatedProperties",
                                          "unevaluatedItems",
@@ -48,9 +41,16 @@ constexpr Keyword kKeywords[] = {{"type", ""},
                                  {"oneOf", ""},
                                  {"allOf", ""},
                                  {"$ref", ""},
+                                 {"if", ""},
+                                 {"then", ""},
+                                 {"else", ""},
                                  {"properties", "object"},
                                  {"required", "object"},
                                  {"additionalProperties", "object"},
+                                 {"patternProperties", "object"},
+                                 {"dependencies", "object"},
+                                 {"dependentRequired", "object"},
+                                 {"dependentSchemas", "object"},
                                  {"minProperties", "object"},
                                  {"maxProperties", "object"},
                                  {"items", "array"},
@@ -66,22 +66,6 @@ constexpr Keyword kKeywords[] = {{"type", ""},
                                  {"maximum", "number"},
                                  {"exclusiveMinimum", "number"},
                                  {"exclusiveMaximum", "number"}};
-
-std::set<std::string> LiteralsOf(const Json& schema) {
-  std::set<std::string> literals;
-  if (!schema.is_object()) return literals;
-  if (const auto one = schema.find("const"); one != schema.end()) literals.insert(Dump(*one));
-  if (const auto list = schema.find("enum"); list != schema.end() && list->is_array()) {
-    for (const Json& value : *list) literals.insert(Dump(value));
-  }
-  return literals;
-}
-
-template <typename Set>
-bool AreApart(const Set& a, const Set& b) {
-  return !a.empty() && !b.empty() &&
-         std::none_of(a.begin(), a.end(), [&](const auto& entry) { return b.contains(entry); });
-}
 
 }  // namespace
 
@@ -148,17 +132,63 @@ bool SchemaTerms::SaysNothing(const Json& schema) {
   return true;
 }
 
+namespace {
+
+/// "%25" is "%", as in any URL.
+std::string Unescaped(const std::string& text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    unsigned byte = 0;
+    const char* digits = text.data() + i + 1;
+    const bool is_escape = text[i] == '%' && i + 2 < text.size() &&
+                           std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2;
+    plain += is_escape ? static_cast<char>(byte) : text[i];
+    if (is_escape) i += 2;
+  }
+  return plain;
+}
+
+/// The schema that calls itself so; null if none does.
+const Json* Anchored(const Json& schema, const std::string& name) {
+  if (schema.is_object()) {
+    for (const auto& [keyword, called] : {std::pair("$anchor", name), {"$id", "#" + name}, {"id", "#" + name}}) {
+      if (const auto own = schema.find(keyword); own != schema.end() && *own == called) return &schema;
+    }
+  }
+  if (!schema.is_structured()) return nullptr;
+  for (const Json& member : schema) {
+    if (const Json* found = Anchored(member, name)) return found;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 const Json& SchemaTerms::Target(const Json& schema, const std::string& place) const {
   const Json& reference = schema["$ref"];
   if (!reference.is_string()) Refuse(Below(place, "$ref"), "a reference is a text");
-  const auto path = reference.get<std::string>();
-  if (path != "#" && !path.starts_with("#/")) {
-    Refuse(Below(place, "$ref"), fmt::format("{} does not lead into this schema: only #/... does", Quoted(path)));
+  const auto given = reference.get<std::string>();
+  std::string path = Unescaped(given);
+  for (const char* keyword : {"$id", "id"}) {
+    const auto own = root_.is_object() ? root_.find(keyword) : root_.end();
+    if (own == root_.end() || !own->is_string()) continue;
+    std::string self = own->get<std::string>();
+    while (self.ends_with('#')) self.pop_back();
+    if (!self.empty() && path.starts_with(self) && (path.size() == self.size() || path[self.size()] == '#')) {
+      path = "#" + path.substr(std::min(self.size() + 1, path.size()));
+    }
+  }
+  if (!path.starts_with("#")) {
+    Refuse(Below(place, "$ref"), fmt::format("{} does not lead into this schema: only #... does", Quoted(given)));
+  }
+  if (path.size() > 1 && path[1] != '/') {
+    if (const Json* found = Anchored(root_, path.substr(1))) return *found;
+    Refuse(Below(place, "$ref"), fmt::format("{} leads nowhere", Quoted(given)));
   }
   try {
     return root_.at(Json::json_pointer(path.substr(1)));
   } catch (const Json::exception&) {
-    Refuse(Below(place, "$ref"), fmt::format("{} leads nowhere", Quoted(path)));
+    Refuse(Below(place, "$ref"), fmt::format("{} leads nowhere", Quoted(given)));
   }
 }
 
@@ -172,79 +202,6 @@ const Json& SchemaTerms::Followed(const Json& schema, const std::string& place) 
     followed = &Target(*followed, place);
   }
   return *followed;
-}
-
-Json SchemaTerms::Together(Json a, const Json& b, const std::string& place) const {
-  if (b.is_boolean() && b.get<bool>()) return a;
-  if (!b.is_object()) Refuse(place, "it cannot be put together with other keywords");
-  const auto clash = [&](const char* one, const char* other) {
-    if ((a.contains(one) && b.contains(other)) || (a.contains(other) && b.contains(one))) {
-      Refuse(place, fmt::format("'{}' and '{}' of schemas that hold together are not supported", one, other));
-    }
-  };
-  clash("additionalProperties", "properties");
-  clash("items", "prefixItems");
-  clash("enum", "const");
-  for (const auto& [name, value] : b.items()) {
-    const auto own = a.find(name);
-    if (own == a.end() || *own == value || !IsKeyword(name)) {
-      if (own == a.end()) a[name] = value;
-    } else if (name == "required" && own->is_array() && value.is_array()) {
-      own->insert(own->end(), value.begin(), value.end());
-    } else if (name == "properties" && own->is_object() && value.is_object()) {
-      for (const auto& [property, schema] : value.items()) {
-        if (own->contains(property) && (*own)[property] != schema) {
-          Refuse(Below(Below(place, name), property), "schemas that hold together describe it differently");
-        }
-        (*own)[property] = schema;
-      }
-    } else {
-      Refuse(place, fmt::format("schemas that hold together have different '{}'", name));
-    }
-  }
-  return a;
-}
-
-/// What is known of a branch of oneOf.
-struct SchemaTerms::Known {
-  std::set<std::string> types;                            // empty: any
-  std::map<std::string, std::set<std::string>> literals;  // of required properties
-};
-
-SchemaTerms::Known SchemaTerms::About(const Json& branch, const std::string& place) const {
-  const Json* schema = &Followed(branch, place);
-  Known known;
-  if (!schema->is_object()) return known;
-  if (schema->contains("type")) {
-    for (const std::string& type : TypesOf(*schema, place)) known.types.insert(type == "integer" ? "number" : type);
-  }
-  known.literals[""] = LiteralsOf(*schema);
-  const auto required = schema->find("required"), properties = schema->find("properties");
-  if (required == schema->end() || properties == schema->end()) return known;
-  for (const Json& name : *required) {
-    if (!name.is_string() || !properties->is_object() || !properties->contains(name.get<std::string>())) continue;
-    known.literals[fmt::format("/{}", name.get<std::string>())] = LiteralsOf((*properties)[name.get<std::string>()]);
-  }
-  return known;
-}
-
-void SchemaTerms::RequireExclusive(const Json& branches, const std::string& place) const {
-  std::vector<Known> known;
-  for (std::size_t i = 0; i < branches.size(); ++i)
-    known.push_back(About(branches[i], Below(place, std::to_string(i))));
-  for (std::size_t i = 0; i < known.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      bool are_apart = AreApart(known[i].types, known[j].types);
-      for (const auto& [property, values] : known[i].literals) {
-        const auto other = known[j].literals.find(property);
-        are_apart = are_apart || (other != known[j].literals.end() && AreApart(values, other->second));
-      }
-      if (!are_apart) {
-        Refuse(place,
-               fmt::format("branches {} and {} may both fit a value; use anyOf, or give them different types", j, i));
-      }
-    }
-  }
 }
 
 }  // namespace punt

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,15 +41,18 @@ class SchemaTerms {
   const Json& Target(const Json& schema, const std::string& place) const;
   /// A schema that is only a reference becomes what it leads to.
   const Json& Followed(const Json& schema, const std::string& place) const;
-  /// The keywords of both. `place` is that of `b`.
+
+  /// Whether there are conditions: if, dependencies and their like.
+  static bool HasConditions(const Json& schema);
+  /// Conditions become parts of allOf: what they ask for in either case.
+  Json WithoutConditions(Json schema, const std::string& place) const;
+  /// The keywords of both; false if nothing fits both. `place` is that of `b`.
   Json Together(Json a, const Json& b, const std::string& place) const;
-  /// Throws unless no value can fit two of the branches.
-  void RequireExclusive(const Json& branches, const std::string& place) const;
+  /// For each branch of oneOf the properties that its texts must leave out, so that none of them fits another one.
+  /// Throws where that is not enough. `rest`: the keywords beside it.
+  std::vector<std::set<std::string>> Separations(const Json& rest, const Json& branches, const std::string& place) const;
 
  private:
-  struct Known;
-  Known About(const Json& branch, const std::string& place) const;
-
   const Json root_;
   const std::string what_;
   const int depth_;

@@ -45,8 +45,16 @@ constexpr SamplingField kFields[] = {
     {"choices", "The answer is one of these texts; given once for each", &Sampling::choices, ApiPlace::kNone},
     {"json_schema", "The answer is JSON that is valid under this schema: a file, or the schema itself",
      &Sampling::json_schema, ApiPlace::kNone},
+    {"template", "The answer fills this template, as \"Born {year:int}\" (docs/constraints.md)", &Sampling::text_template,
+     ApiPlace::kNone},
     {"json_depth", "How often a JSON schema may go through itself, and how deep values that may be anything are nested",
      &Sampling::json_depth, ApiPlace::kNone, 0, 8},
+    {"motifs", "Proteins hold this motif, N-{P}-[ST]-{P} or R-G-D@17 (docs/proteins.md); given once for each",
+     &Sampling::motifs, ApiPlace::kNone, 0, 0, 0, false, "motif"},
+    {"allowed_residues", "What positions of proteins may be: a file, or 1:M,5-8:KR", &Sampling::allowed_residues,
+     ApiPlace::kNone},
+    {"composition", "Counts of residues: no C, exactly 2 W, KR>=3; given once for each", &Sampling::composition,
+     ApiPlace::kNone},
     {"max_steps", "Stop after this many steps (0: no limit)", &Sampling::max_steps, ApiPlace::kDiffusion, 0, kBig},
     {"max_nfe", "Stop before exceeding this many forward passes (0: no limit)", &Sampling::max_nfe,
      ApiPlace::kDiffusion, 0, kBig},
@@ -118,7 +126,11 @@ LanguageSpec LanguageOf(const Sampling& sampling) {
   return {.regex = sampling.regex,
           .choices = sampling.choices,
           .json_schema = sampling.json_schema,
-          .json_depth = static_cast<int>(sampling.json_depth)};
+          .text_template = sampling.text_template,
+          .json_depth = static_cast<int>(sampling.json_depth),
+          .motifs = sampling.motifs,
+          .allowed_residues = sampling.allowed_residues,
+          .composition = sampling.composition};
 }
 
 ProposalOptions ProposalOf(const Sampling& sampling) {

@@ -41,14 +41,15 @@ TEST(Sampling, EveryMemberHasARowOfItsOwn) {
     }
   }
   const auto& [planner, score, temperature, top_p, top_k, min_p, convention, score_on, eos, window, grow_to, cache,
-               guidance, freeze_mask_ratio, stop, regex, choices, json_schema, json_depth, max_steps, max_nfe, seed] =
-      all;
-  EXPECT_EQ(keys.size(), 22u) << "as many as there are names above";
+               guidance, freeze_mask_ratio, stop, regex, choices, json_schema, text_template, json_depth, motifs,
+               allowed_residues, composition, max_steps, max_nfe, seed] = all;
+  EXPECT_EQ(keys.size(), 26u) << "as many as there are names above";
   EXPECT_TRUE(freeze_mask_ratio && !stop.empty() && seed == 3 && planner == "changed" && guidance == 0.5);
   EXPECT_TRUE(score == cache && convention == score_on && eos == planner && window == top_k && max_steps == max_nfe &&
               grow_to == window);
   EXPECT_TRUE(temperature == top_p && min_p == top_p);
-  EXPECT_TRUE(regex == json_schema && choices == stop && json_depth == max_steps);
+  EXPECT_TRUE(regex == json_schema && choices == stop && json_depth == max_steps && text_template == regex);
+  EXPECT_TRUE(motifs == stop && composition == stop && allowed_residues == regex);
 }
 
 TEST(Sampling, ConfigurationsSayWhatIsAskedAndWhatDiffers) {

@@ -24,7 +24,7 @@ std::string Schema(const Json& value, const std::string& field) {
   return Dump(value);
 }
 
-std::string Regex(const Json& value, const std::string& field) {
+std::string Text(const Json& value, const std::string& field) {
   if (!value.is_string() || value.get<std::string>().empty()) RefuseField(field, "must be a text that is not empty");
   return value.get<std::string>();
 }
@@ -58,7 +58,7 @@ std::string FormatSchema(const Json& format) {
 
 std::string ReadConstraint(std::string_view text, const nlohmann::json& body, Sampling& sampling) {
   constexpr const char* kFields[] = {"response_format", "guided_json", "guided_regex", "guided_choice",
-                                     "structured_outputs"};
+                                     "guided_template", "structured_outputs"};
   bool is_there = false;
   for (const char* field : kFields) is_there = is_there || FindField(body, field) != nullptr;
   if (!is_there) return "";
@@ -76,7 +76,7 @@ std::string ReadConstraint(std::string_view text, const nlohmann::json& body, Sa
     into(*value, field);
   };
   const auto json = [&](const Json& value, const std::string& field) { asked.json_schema = Schema(value, field); };
-  const auto regex = [&](const Json& value, const std::string& field) { asked.regex = Regex(value, field); };
+  const auto regex = [&](const Json& value, const std::string& field) { asked.regex = Text(value, field); };
   const auto choice = [&](const Json& value, const std::string& field) { asked.choices = Choices(value, field); };
 
   if (FindField(body, "response_format") != nullptr) {
@@ -86,6 +86,9 @@ std::string ReadConstraint(std::string_view text, const nlohmann::json& body, Sa
   read(ordered, "guided_json", "guided_json", json);
   read(ordered, "guided_regex", "guided_regex", regex);
   read(ordered, "guided_choice", "guided_choice", choice);
+  read(ordered, "guided_template", "guided_template", [&](const Json& value, const std::string& field) {
+    asked.text_template = Text(value, field);
+  });
   if (FindField(body, "structured_outputs") != nullptr) {
     const std::string field = "structured_outputs";
     const Json& outputs = ordered[field];
@@ -102,6 +105,7 @@ std::string ReadConstraint(std::string_view text, const nlohmann::json& body, Sa
   sampling.regex = asked.regex;
   sampling.choices = asked.choices;
   sampling.json_schema = asked.json_schema;
+  sampling.text_template = asked.text_template;
   return by;
 }
 

@@ -16,7 +16,7 @@ using enum SettingUse;
 constexpr std::size_t kMostIgnored = 32;
 
 constexpr std::string_view kNoPenalties = "tokens are not drawn in the order that penalties count in";
-constexpr std::string_view kNoGrammar = "use response_format, guided_regex or guided_choice";
+constexpr std::string_view kNoGrammar = "use response_format, guided_regex, guided_choice or guided_template";
 constexpr std::string_view kNoTools = "models here call no tools";
 constexpr std::string_view kLogprobs = "the setting is called logprobs, for prompts with echo";
 constexpr std::string_view kNoFilter = "only temperature, top_p, top_k and min_p are supported";
@@ -44,6 +44,7 @@ constexpr SettingRow kOthers[] = {
     {"guided_json", kRead},
     {"guided_regex", kRead},
     {"guided_choice", kRead},
+    {"guided_template", kRead},
     {"structured_outputs", kRead},
 
     {"model", kPassedOver},

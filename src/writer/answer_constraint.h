@@ -27,6 +27,9 @@ class AnswerLanguage {
   /// cannot be compiled. The model must outlive it.
   AnswerLanguage(const Sampling& sampling, const Model& model, std::vector<Token> banned);
 
+  /// The same for a language that is compiled already, which errors call `what`.
+  AnswerLanguage(ByteAutomaton language, std::string what, const Model& model, std::vector<Token> banned);
+
   /// No constraint if the sampling asks for none. Throws Error when no text of the language fits the canvas; if that is
   /// because it is too short, the message says which length would do.
   Constraint For(const AnswerPlace& place);

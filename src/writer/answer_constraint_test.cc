@@ -43,7 +43,7 @@ TEST(AnswerConstraint, WhatCannotBeIsRefusedBeforeTheFirstPass) {
   EXPECT_EQ(refusal({}, {.regex = "x+"}),
             "no sequence of this model's tokens spells a text that the regular expression matches");
   EXPECT_EQ(refusal({}, {.regex = "a", .choices = {"b"}}),
-            "a regular expression, choices and a JSON schema exclude each other");
+            "a regular expression, choices, a JSON schema and a template exclude each other");
   EXPECT_NE(refusal({}, {.regex = "a("}).find("character 3: ')' is missing"), std::string::npos);
   EXPECT_NE(refusal({}, {.json_schema = "{"}).find("the JSON schema: "), std::string::npos);
 }

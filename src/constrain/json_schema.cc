@@ -51,7 +51,9 @@ constexpr AutomatonLimits kSmall = {.parts = 50'000, .states = 5'000, .work = 2'
 class SchemaReader {
  public:
   SchemaReader(Json root, std::string_view what, const SchemaOptions& options)
-      : terms_(std::move(root), what, options.depth), options_(options) {}
+      : terms_(std::move(root), what, options.depth),
+        options_(options),
+        work_(options.work != nullptr ? *options.work : own_work_) {}
 
   PatternRef Read() {
     PatternRef pattern = Value(terms_.root(), "#");
@@ -67,7 +69,7 @@ class SchemaReader {
   static std::string Below(const std::string& place, std::string_view name) { return SchemaTerms::Below(place, name); }
 
   void Count(const std::string& place) {
-    if (++parts_ > kMostParts) Refuse(place, fmt::format("there are more than {} parts up to here", kMostParts));
+    if (++work_.parts > kMostParts) Refuse(place, fmt::format("there are more than {} parts up to here", kMostParts));
   }
 
   PatternRef Value(const Json& schema, const std::string& place) {
@@ -240,7 +242,7 @@ class SchemaReader {
       if (least == 0 && !most) {
         content = std::move(own);
       } else {
-        if (++compiled_ > kMostCompiled)
+        if (++work_.compiled > kMostCompiled)
           Refuse(there, fmt::format("{} patterns with lengths are the limit", kMostCompiled));
         content = Accepted(std::make_shared<const ByteAutomaton>(Intersection(
             Compile(own, name, kSmall), Compile(content, name, kSmall), name + " with its lengths", kSmall)));
@@ -366,9 +368,9 @@ class SchemaReader {
 
   const SchemaTerms terms_;
   const SchemaOptions options_;
-  int parts_ = 0;
+  SchemaWork own_work_;
+  SchemaWork& work_;
   int nested_ = 0;
-  int compiled_ = 0;
   std::map<const Json*, int> uses_;   // of references that are being followed
   std::vector<PatternRef> anything_;  // by depth
 };

@@ -62,7 +62,9 @@ export class Faces {
   of(cell, position) {
     const isOpen = cell.state !== "prompt" && cell.state !== "earlier" && cell.state !== "accepted";
     if (!isOpen) return this.#text(cell, position);
-    const ghost = cell.state === "masked" ? null : shownText(this.#recording.piece(cell.token), false);
+    const piece = cell.state === "masked" ? null : this.#recording.piece(cell.token);
+    const isBlank = piece === null || (cell.state === "draft" && isSpecial(piece)); // of a draft, only its text
+    const ghost = isBlank ? null : shownText(piece, false);
     const end = this.#ends?.[position];
     if (end === undefined) return ghost ?? LIVE_MASK;
     return fit(ghost, end);

@@ -55,7 +55,8 @@ export class CanvasView {
     if (this.#recording.hasPiece(cell.token)) this.#nameless.delete(position);
     else this.#nameless.add(position);
     const span = this.#spans.get(position);
-    const shade = cell.state === "earlier" ? ` age-${shadeOf(cell)}` : "";
+    const isSure = cell.state === "draft" && cell.confidence > 0.99;
+    const shade = cell.state === "earlier" ? ` age-${shadeOf(cell)}` : isSure ? " sure" : "";
     span.className = `cell ${cell.state}${cell.step === null && cell.state === "earlier" ? " filler" : shade}`;
     const text = this.#face(cell, position);
     if (span.textContent !== text) span.textContent = text;
@@ -64,7 +65,7 @@ export class CanvasView {
   /** Cells of one size hold one letter. */
   #face(cell, position) {
     if (this.shape.kind === "text") return this.#faces.of(cell, position, this.#length);
-    if (cell.state === "masked") return "·";
+    if (cell.state === "masked" || cell.state === "draft") return "·";
     const piece = this.#recording.piece(cell.token);
     return isSpecial(piece) ? "∎" : [...piece.trim()].slice(0, 1).join("");
   }

@@ -140,7 +140,8 @@ export class Panels {
   }
 
   async #runOne(panel, request) {
-    const recording = new Recording();
+    const isHeld = ["response_format", "guided_regex", "guided_choice"].some((field) => field in request);
+    const recording = new Recording({ isHeld });
     const begin = performance.now();
     const onEvent = (event, line) => {
       recording.take(event, line, (performance.now() - begin) / 1000);

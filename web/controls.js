@@ -1,4 +1,5 @@
 // The form: what the server offers goes in, requests come out.
+import { AnswerShape } from "./answer_shape.js";
 import { askFor, hasHoles, modelKind } from "./prompt_text.js";
 import { modelName } from "./spec.js";
 import { SpecPicker } from "./spec_picker.js";
@@ -14,6 +15,7 @@ export class Controls {
 
   constructor() {
     this.form = byId("controls");
+    this.shape = new AnswerShape(byId("shape"));
     this.form.addEventListener("change", (event) => {
       if (event.target === byId("max-tokens")) this.#wanted = event.target.valueAsNumber;
       this.#arrange();
@@ -91,6 +93,8 @@ export class Controls {
       top_p: byId("top-p").valueAsNumber,
       window: byId("window").valueAsNumber,
       fresh: byId("new-seed").checked,
+      shape: this.shape.kind,
+      schema: this.shape.value,
     };
   }
 
@@ -111,13 +115,19 @@ export class Controls {
     byId("temperature").value = settings.temperature;
     byId("top-p").value = settings.top_p;
     byId("window").value = settings.window;
+    this.shape.apply(settings.shape, settings.schema);
     this.#arrange();
   }
 
   /** Goes to the first field that is not valid, unfolded, and says what is wrong with it; "" when there is none. */
   complaint() {
     for (const field of this.form.elements) field.removeAttribute("aria-invalid");
+    this.shape.complain("");
     const invalid = [...this.form.elements].find((field) => isInUse(field) && !field.checkValidity());
+    if (!invalid && this.shape.complain()) {
+      this.shape.focus();
+      return `Shape of the answer: ${this.shape.error.textContent}`;
+    }
     if (!invalid) return "";
     for (let node = invalid.parentElement; node; node = node.parentElement) {
       if (node.tagName === "DETAILS") node.open = true;
@@ -146,6 +156,7 @@ export class Controls {
     });
     return {
       ...request,
+      ...this.shape.fields,
       temperature: byId("temperature").valueAsNumber,
       top_p: byId("top-p").valueAsNumber,
       seed: byId("seed").valueAsNumber,

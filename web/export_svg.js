@@ -138,7 +138,7 @@ export function looks(recording, position) {
 function lookOf(cell) {
   if (cell.state === "accepted") return "fresh";
   if (cell.state === "edited") return "changed";
-  if (cell.state === "rejected" || cell.state === "candidate") return "ghost";
+  if (["rejected", "candidate", "draft"].includes(cell.state)) return "ghost";
   if (cell.state !== "earlier") return cell.state;
   return cell.step === null ? "filler" : `age${shadeOf(cell)}`;
 }

@@ -63,7 +63,9 @@ export class Faces {
   /** `length` is that of the cell's canvas: positions of one of another length are not those of the end. */
   of(cell, position, length = this.#ends?.length) {
     if (stands(cell)) return this.#text(cell, position);
-    const ghost = cell.state === "masked" ? null : shownText(this.#recording.piece(cell.token), false);
+    const piece = cell.state === "masked" ? null : this.#recording.piece(cell.token);
+    const isBlank = piece === null || (cell.state === "draft" && isSpecial(piece)); // of a draft, only its text
+    const ghost = isBlank ? null : shownText(piece, false);
     const end = this.#ends?.length === length ? this.#ends[position] : undefined;
     if (end === undefined) return ghost ?? LIVE_MASK;
     return fit(ghost, end);

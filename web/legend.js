@@ -4,6 +4,7 @@ import { element } from "./dom.js";
 
 const MEANINGS = {
   masked: ["·", "masked"],
+  draft: ["text", "draft of a whole answer that fits the shape"],
   candidate: ["text", "under test"],
   rejected: ["text", "tried and rejected"],
   accepted: ["text", "just accepted"],

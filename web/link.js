@@ -1,7 +1,7 @@
 // Everything that makes a run, as the part of an address behind '#': runs are deterministic, so a link is a run.
 // Only what differs from the server's defaults is written.
 
-const TEXTS = ["prompt", "planner", "second", "score", "cache", "model", "example", "mode", "order"];
+const TEXTS = ["prompt", "planner", "second", "score", "cache", "model", "example", "mode", "order", "shape", "schema"];
 const NUMBERS = ["tokens", "seed", "temperature", "top_p", "window"];
 const FLAGS = ["compare", "fresh"];
 

@@ -1,5 +1,6 @@
 // The page: connects, shows a recorded run, runs what is asked, and says what went wrong.
 import { Api, ApiError } from "./api.js";
+import { isAboutShape } from "./answer_shape.js";
 import { Panels } from "./compare.js";
 import { Controls } from "./controls.js";
 import { element } from "./dom.js";
@@ -45,6 +46,10 @@ function showStatus(message) {
 /** Errors of the server; a missing key is asked for, and `again` tried with it. */
 function explain(error, again) {
   if (!(error instanceof ApiError)) console.warn(error);
+  if (isAboutShape(error.param)) {
+    controls.shape.complain(error.message); // beside the box
+    return controls.shape.focus();
+  }
   showError(error.param ? `${error.message} (${error.param})` : error.message);
   if (error.status !== 401) return;
   afterKey = again;

@@ -7,6 +7,7 @@ import { exportSvg } from "./export_svg.js";
 import { modelName } from "./spec.js";
 import { nfeOf, parseTrace, tokensPerForward } from "./trace.js";
 import { paceOf } from "./player.js";
+import { ThoughtsView } from "./thoughts.js";
 
 const STOPS = {
   full: "done",
@@ -53,6 +54,7 @@ export class Panel {
     this.slider.setAttribute("aria-label", `Step of the ${name}`);
     this.root.setAttribute("aria-label", name);
     this.canvas = new CanvasView(find(".canvas"), find(".detail"), find(".verdict"));
+    this.thoughts = new ThoughtsView(find(".thoughts"));
     this.charts = new Charts(find(".charts"));
     this.title.textContent = name;
 
@@ -188,6 +190,7 @@ export class Panel {
     this.facts.textContent = factsText(run, this.#caption === null ? null : this.hooks.shorten(run.planner));
     this.#drawCounters(recording, frame);
     this.canvas.show(recording, frame);
+    this.thoughts.show(recording, frame);
     this.charts.update(recording, this.#axes, this.canvas.shape.kind === "text");
     this.charts.mark(frame.end ? 0 : frame.step);
     this.hooks.onDraw(this);

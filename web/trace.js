@@ -14,6 +14,7 @@ export const CELL_STATES = {
   prompt: "given",
   masked: "masked",
   earlier: "committed earlier",
+  draft: "draft",
   candidate: "under test",
   accepted: "accepted in this step",
   edited: "replaced in this step",
@@ -23,15 +24,17 @@ export const CELL_STATES = {
 
 /**
  * Cell: {state, token, step, age, confidence, divergence, epsilon}
- *   token       in place, or the proposal of a candidate or a rejected position
+ *   token       in place, or the proposal of a draft, a candidate or a rejected position
  *   step        in which it was committed, replaced, rejected or taken back; from 1, null where it means nothing
  *   age         share of the canvas that stood before its step, from 0 (first) to 1 (last); null where it means nothing
  *   was         the token that was replaced; of edited cells only
  *   divergence  the largest that its tests in that step measured; null: not tested
  *   epsilon     what the divergence was held against
- * Frame: {run, step, cells, counters: {base, test}, committed, generated, rounds, isStepOpen, end}
+ * Frame: {run, step, cells, counters: {base, test}, committed, generated, rounds, isStepOpen, end, isHeld}
+ *   isHeld      the answer is held to a shape: then the proposals of a step are one draw, and together with what stands
+ *               they are a whole answer of that shape, so those that are not written yet are shown as a draft of it
  */
-export function start(run) {
+export function start(run, { isHeld = false } = {}) {
   if (!(run.version >= OLDEST_TRACE_VERSION && run.version <= TRACE_VERSION))
     throw new Error(`version ${run.version} is not known; this page reads versions up to ${TRACE_VERSION}`);
   requireList(run, "canvas");
@@ -48,6 +51,7 @@ export function start(run) {
     rounds: [],
     isStepOpen: false,
     end: null,
+    isHeld,
   };
 }
 
@@ -112,7 +116,11 @@ function takeStep(frame, event) {
       { token: tokens[i], confidence: confidence[i], divergence: null, epsilon: null },
     ]),
   );
-  return { ...frame, step: event.step + 1, cells: settle(frame), proposals, rounds: [], isStepOpen: true };
+  const step = event.step + 1;
+  const settled = settle(frame);
+  const draft = (cell, i) => (proposals.has(i) ? draftOf(proposals.get(i), step) : cell);
+  const cells = frame.isHeld ? settled.map(draft) : settled;
+  return { ...frame, step, cells, proposals, rounds: [], isStepOpen: true };
 }
 
 function takeRound(frame, event) {
@@ -143,9 +151,14 @@ function takeRound(frame, event) {
   return { ...frame, cells, proposals, rounds };
 }
 
+function draftOf(proposal, step) {
+  return cellOf("draft", proposal.token, { step, confidence: proposal.confidence });
+}
+
 function withoutCandidates(frame) {
   const masked = maskedCell(frame.run);
-  return mapCells(frame.cells, (cell) => (cell.state === "candidate" ? masked : cell));
+  const open = (i) => (frame.isHeld && frame.proposals.has(i) ? draftOf(frame.proposals.get(i), frame.step) : masked);
+  return mapCells(frame.cells, (cell, i) => (cell.state === "candidate" ? open(i) : cell));
 }
 
 /** The same list when nothing changes: schedules have many steps that commit nothing. */
@@ -242,7 +255,9 @@ export function tokensPerForward(frame) {
 
 /** A run as it comes in: the lines as they were written, and a frame for the start, every step and the end. */
 export class Recording {
-  constructor() {
+  /** `isHeld`: see Frame. */
+  constructor({ isHeld = false } = {}) {
+    this.isHeld = isHeld;
     this.lines = [];
     this.pieces = new Map();
     this.frames = []; // of closed steps
@@ -262,7 +277,7 @@ export class Recording {
   take(event, line, elapsed = null) {
     if (event.event === "run") {
       if (this.current) throw new Error("a second run in one recording");
-      this.current = start(event);
+      this.current = start(event, { isHeld: this.isHeld });
     } else if (event.event === "pieces") {
       if (typeof event.pieces !== "object" || event.pieces === null) throw new Error("event pieces has no 'pieces'");
       for (const [token, piece] of Object.entries(event.pieces)) this.pieces.set(Number(token), String(piece));

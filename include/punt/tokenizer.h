@@ -11,16 +11,36 @@
 
 namespace punt {
 
-struct ChatMessage {
-  std::string role;  // system, user, assistant
-  std::string content;
+/// A call of a tool that an assistant makes.
+struct ToolCall {
+  std::string id;  // as clients name it; empty: it has none
+  std::string name;
+  std::string arguments;  // the text of a JSON object
+
+  friend bool operator==(const ToolCall&, const ToolCall&) = default;
 };
+
+struct ChatMessage {
+  std::string role;  // system, user, assistant, tool
+  std::string content;
+  std::vector<ToolCall> calls = {};  // of an assistant, after its content
+  std::string call_id = {};          // of a tool: the call that it answers
+};
+
+/// How a chat template has the model write calls of tools.
+///   kNone     it knows nothing of tools, or has a form that is not known here
+///   kTagged   <tool_call>, a line {"name": ..., "arguments": {...}}, </tool_call>: Qwen 2.5 and 3, and models made from
+///             them (Dream, SDAR); LLaDA 2
+///   kBare     the whole answer is {"name": ..., "parameters": {...}}: Llama 3
+enum class ToolForm { kNone, kTagged, kBare };
 
 /// What a chat template is told beside the messages.
 struct ChatOptions {
   // Whether the model is to think before it answers: the template's variable enable_thinking. Unset: as the template
   // itself has it. Templates that have no such variable are not changed by it.
   std::optional<bool> thinking = std::nullopt;
+  // What the model may call: JSON objects as OpenAI's API has them. Templates of ToolForm::kNone do not see them.
+  std::vector<std::string> tools = {};
 };
 
 /// What is known about a text beyond its characters.
@@ -67,6 +87,8 @@ class Tokenizer {
   virtual std::vector<Token> EncodeChatWith(std::span<const ChatMessage> messages, const ChatOptions& options) const;
   /// Whether the template asks whether to think (ChatOptions).
   virtual bool has_thinking_switch() const { return false; }
+  /// How the template has calls of tools written.
+  virtual ToolForm tool_form() const { return ToolForm::kNone; }
 };
 
 }  // namespace punt

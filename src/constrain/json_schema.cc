@@ -52,7 +52,9 @@ constexpr AutomatonLimits kSmall = {.parts = 50'000, .states = 5'000, .work = 2'
 class SchemaReader {
  public:
   SchemaReader(Json root, std::string_view what, const SchemaOptions& options)
-      : terms_(std::move(root), what, options.depth), options_(options) {}
+      : terms_(std::move(root), what, options.depth),
+        options_(options),
+        work_(options.work != nullptr ? *options.work : own_work_) {}
 
   PatternRef Read() {
     PatternRef pattern = Value(terms_.root(), "#");
@@ -68,7 +70,7 @@ class SchemaReader {
   static std::string Below(const std::string& place, std::string_view name) { return SchemaTerms::Below(place, name); }
 
   void Count(const std::string& place) {
-    if (++parts_ > kMostParts) Refuse(place, fmt::format("there are more than {} parts up to here", kMostParts));
+    if (++work_.parts > kMostParts) Refuse(place, fmt::format("there are more than {} parts up to here", kMostParts));
   }
 
   PatternRef Value(const Json& schema, const std::string& place) {
@@ -273,7 +275,7 @@ class SchemaReader {
     if (most) most = std::min(*most, std::max(least, options_.most));
     PatternRef& known = counted_[{text, {least, most}}];
     if (known != nullptr) return known;
-    if (++compiled_ > kMostCompiled) BadInput("{}: {} patterns with lengths are the limit", name, kMostCompiled);
+    if (++work_.compiled > kMostCompiled) BadInput("{}: {} patterns with lengths are the limit", name, kMostCompiled);
     if (!character_) character_ = Compile(AnyCharacter(), name);
     known = Accepted(std::make_shared<const ByteAutomaton>(WithCharacters(
         Compile(pattern, name, kSmall), *character_, least, most, name + " with its lengths", kSmall)));
@@ -423,7 +425,7 @@ class SchemaReader {
   }
 
   ByteAutomaton NamesOf(const std::string& pattern, const std::string& place) {
-    if (++compiled_ > kMostCompiled) Refuse(place, fmt::format("{} compiled patterns are the limit", kMostCompiled));
+    if (++work_.compiled > kMostCompiled) Refuse(place, fmt::format("{} compiled patterns are the limit", kMostCompiled));
     const std::string name = fmt::format("{} at {}: the pattern", terms_.what(), Below(place, "patternProperties"));
     return Compile(ParseRegex(pattern, name, Writing::kJsonString, Extent::kPart, options_.most), name, kSmall);
   }
@@ -467,9 +469,9 @@ class SchemaReader {
   std::map<std::string, ByteAutomaton> names_;  // of patterns of properties
   std::map<std::pair<std::string, std::pair<int, std::optional<int>>>, PatternRef> counted_;
   std::optional<ByteAutomaton> character_;
-  int parts_ = 0;
+  SchemaWork own_work_;
+  SchemaWork& work_;
   int nested_ = 0;
-  int compiled_ = 0;
   std::map<const Json*, int> uses_;   // of references that are being followed
   std::vector<PatternRef> anything_;  // by depth
 };

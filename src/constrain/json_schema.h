@@ -9,9 +9,16 @@
 
 namespace punt {
 
+/// What reading schemas has taken so far.
+struct SchemaWork {
+  int parts = 0;
+  int compiled = 0;
+};
+
 struct SchemaOptions {
   int depth = 4;  // how often a reference may go through itself, and how deep values are nested that may be anything
   int most = 10'000;  // what upper bounds of lengths and repetitions are cut to, unless the lower ones are larger
+  SchemaWork* work = nullptr;  // of several schemas that share the bounds of one; null: this one has them for itself
 };
 
 /// Throws Error, which calls the schema `what` and names the place by a JSON pointer, when it is not JSON, asks for

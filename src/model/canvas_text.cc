@@ -38,7 +38,11 @@ std::vector<Token> ChatTokens(std::span<const ChatMessage> messages, std::string
                               const ChatOptions& options) {
   if (!model.has_chat_template) BadInput("{} has no chat template; {}", model.name, hint);
   std::size_t bytes = 0;
-  for (const ChatMessage& message : messages) bytes += message.content.size();
+  for (const ChatMessage& message : messages) {
+    bytes += message.content.size();
+    for (const ToolCall& call : message.calls) bytes += call.name.size() + call.arguments.size();
+  }
+  for (const std::string& tool : options.tools) bytes += tool.size();
   RequireSize(bytes, "the conversation", model);
   for (const ChatMessage& message : messages) {
     if (InvalidUtf8(message.content) != std::string_view::npos) {

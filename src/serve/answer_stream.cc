@@ -30,6 +30,10 @@ AnswerStream::AnswerStream(std::unique_ptr<Completion> completion, AnswerHead he
       metrics_(metrics),
       ending_(ending) {
   head_.ignored = request.ignored;
+  head_.calls = CallReading(request.tools);
+  if (request.responses_echo.empty()) return;
+  head_.id = "resp_" + head_.id.substr(head_.id.find('-') + 1);
+  responses_.emplace(head_, request.responses_echo);
 }
 
 bool AnswerStream::IsCut(const ChoiceResult& result) const {
@@ -65,7 +69,12 @@ std::string AnswerStream::Whole() const {
     if (IsCut(*result)) throw ShuttingDown();
   }
   metrics_.request_seconds.Add(Seconds());
-  return AnswerJson(head_, *completion_, Seconds());
+  if (!responses_) return AnswerJson(head_, *completion_, Seconds());
+  const ChoiceResult& result = *completion_->results().front();
+  ResponsesForm form = *responses_;
+  form.Add(result.text.reasoning, SplitCalls(head_.calls, result.text.text));
+  form.End(result, *completion_);
+  return form.Whole();
 }
 
 std::string AnswerStream::Next(const std::function<bool()>& is_gone) {
@@ -88,7 +97,7 @@ std::string AnswerStream::Next(const std::function<bool()>& is_gone) {
 
 std::string AnswerStream::Show(const StreamPart& part) {
   std::string bytes;
-  if (head_.chat && kind_ != StreamKind::kEvents && begun_.insert(part.choice).second) {
+  if (head_.chat && !responses_ && kind_ != StreamKind::kEvents && begun_.insert(part.choice).second) {
     bytes += Data(RoleChunk(head_, part.choice));
   }
   const bool is_text = !part.text.empty() || !part.reasoning.empty();
@@ -96,25 +105,49 @@ std::string AnswerStream::Show(const StreamPart& part) {
   has_text_ = has_text_ || is_text;
   if (kind_ == StreamKind::kEvents) return bytes + Data(EventChunk(head_, part));
   if (kind_ == StreamKind::kSnapshots) return bytes + Data(SnapshotChunk(head_, part));
-  return bytes + Data(TextChunk(head_, part));
+  return bytes + ShowParts(part, false);
+}
+
+std::string AnswerStream::ShowParts(const StreamPart& part, bool is_last) {
+  if (!head_.calls.is_on && !responses_) return is_last ? "" : Data(TextChunk(head_, part));
+  Calls& calls = calls_.try_emplace(part.choice, Calls{CallSplit(head_.calls)}).first->second;
+  CallParts parts = calls.split.Add(part.text, is_last);
+  if (responses_) return responses_->Add(part.reasoning, parts);
+  const StreamPart text{.choice = part.choice, .text = std::move(parts.content), .reasoning = part.reasoning};
+  std::string bytes;
+  if (!text.text.empty() || !text.reasoning.empty()) bytes += Data(TextChunk(head_, text));
+  if (!parts.calls.empty()) bytes += Data(CallsChunk(head_, part.choice, parts.calls, calls.count));
+  calls.count += static_cast<int>(parts.calls.size());
+  return bytes;
 }
 
 std::string AnswerStream::End(const StreamPart& part) {
   std::string bytes;
-  if (head_.chat && begun_.insert(part.choice).second) bytes += Data(RoleChunk(head_, part.choice));
+  if (head_.chat && !responses_ && begun_.insert(part.choice).second) bytes += Data(RoleChunk(head_, part.choice));
   const std::optional<ChoiceResult>& result = completion_->results()[static_cast<std::size_t>(part.choice)];
   if (!result) return bytes + Data(ApiError(503, "out_of_time", "the request ended before its turn came").Json());
   if (IsCut(*result)) return bytes + Data(ShuttingDown().Json());
-  if (kind_ == StreamKind::kSnapshots) {
-    bytes += Data(SnapshotChunk(
-        head_, {.choice = part.choice, .text = result->text.text, .reasoning = result->text.reasoning, .progress = 1}));
+  if (kind_ == StreamKind::kSettled) {
+    bytes += ShowParts(part, true);
+    if (responses_) return bytes + responses_->End(*result, *completion_);
+    const bool has_calls = head_.calls.is_on && calls_.at(part.choice).count > 0;
+    return bytes + Data(EndChunk(head_, part.choice, has_calls ? kCalls : result->text.finish_reason));
   }
-  return bytes + Data(EndChunk(head_, part.choice, result->text.finish_reason));
+  CallParts parts = SplitCalls(head_.calls, result->text.text);
+  if (kind_ == StreamKind::kSnapshots) {
+    bytes += Data(SnapshotChunk(head_, {.choice = part.choice,
+                                        .text = std::move(parts.content),
+                                        .reasoning = result->text.reasoning,
+                                        .progress = 1}));
+  }
+  if (!parts.calls.empty()) bytes += Data(CallsChunk(head_, part.choice, parts.calls, 0));
+  return bytes + Data(EndChunk(head_, part.choice, parts.calls.empty() ? result->text.finish_reason : kCalls));
 }
 
 std::string AnswerStream::Tail() {
   is_done_ = true;
   metrics_.request_seconds.Add(Seconds());
+  if (responses_) return "";
   return (include_usage_ ? Data(UsageChunk(head_, *completion_, Seconds())) : "") + "data: [DONE]\n\n";
 }
 

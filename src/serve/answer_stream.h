@@ -4,13 +4,16 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <set>
 #include <string>
 
 #include "serve/completion.h"
 #include "serve/completion_json.h"
+#include "serve/responses_form.h"
 
 namespace punt {
 
@@ -48,6 +51,8 @@ class AnswerStream {
   /// Checks what could end the answer early.
   void CheckEnding(const std::function<bool()>& is_gone);
   std::string Show(const StreamPart& part);
+  /// Text and calls of a part that is the last of its choice or not.
+  std::string ShowParts(const StreamPart& part, bool is_last);
   std::string End(const StreamPart& part);
   std::string Tail();
   double Seconds() const;
@@ -60,7 +65,14 @@ class AnswerStream {
   Metrics& metrics_;
   Ending ending_;
   std::chrono::steady_clock::time_point last_sign_ = std::chrono::steady_clock::now();
-  std::set<int> begun_;  // choices whose role has been sent
+  struct Calls {
+    CallSplit split;
+    int count = 0;  // sent so far
+  };
+
+  std::set<int> begun_;         // choices whose role has been sent
+  std::optional<ResponsesForm> responses_;
+  std::map<int, Calls> calls_;  // of the choices of a chat
   bool has_text_ = false;
   bool is_done_ = false;
   bool is_given_up_ = false;

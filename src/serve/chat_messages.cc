@@ -17,7 +17,7 @@ struct Role {
 };
 
 constexpr Role kRoles[] = {{"system", "system"},       {"developer", "system"}, {"user", "user"},
-                           {"assistant", "assistant"}, {"tool", "user"},        {"function", "user"}};
+                           {"assistant", "assistant"}, {"tool", "tool"},        {"function", "tool"}};
 
 const Role& ReadRole(const Json& message, const std::string& field) {
   const auto name = TextField(message, "role", field + ".");
@@ -39,22 +39,41 @@ std::string ReadPart(const Json& part, const std::string& field) {
   return *text;
 }
 
-/// The assistant's tool calls, one line each.
-std::string ReadCalls(const Json& message, const std::string& field) {
-  std::vector<const Json*> calls;
+ToolCall ReadFunction(const Json* function, const std::string& field, const std::string& prefix) {
+  if (function == nullptr || !function->is_object()) RefuseField(field, "must hold calls of functions");
+  const auto name = TextField(*function, "name", prefix);
+  if (!name || name->empty()) RefuseField(prefix + "name", "is missing");
+  return {.id = "", .name = *name, .arguments = TextField(*function, "arguments", prefix).value_or("{}")};
+}
+
+std::vector<ToolCall> ReadCalls(const Json& message, const std::string& field) {
+  std::vector<ToolCall> calls;
   if (const Json* list = FindField(message, "tool_calls")) {
     if (!list->is_array()) RefuseField(field + ".tool_calls", "must be a list");
-    for (const Json& call : *list) calls.push_back(call.is_object() ? FindField(call, "function") : nullptr);
+    for (std::size_t i = 0; i < list->size(); ++i) {
+      const Json& call = (*list)[i];
+      const std::string own = fmt::format("{}.tool_calls[{}]", field, i);
+      const Json* function = call.is_object() ? FindField(call, "function") : nullptr;
+      calls.push_back(ReadFunction(function, field + ".tool_calls", own + ".function."));
+      calls.back().id = TextField(call, "id", own + ".").value_or("");
+    }
   }
-  if (const Json* call = FindField(message, "function_call")) calls.push_back(call);
-  std::string text;
-  for (const Json* call : calls) {
-    if (call == nullptr || !call->is_object()) RefuseField(field + ".tool_calls", "must hold calls of functions");
-    const std::string prefix = field + ".tool_calls.function.";
-    text += fmt::format("{}{}({})", text.empty() ? "" : "\n", TextField(*call, "name", prefix).value_or(""),
-                        TextField(*call, "arguments", prefix).value_or(""));
+  if (const Json* call = FindField(message, "function_call")) {
+    calls.push_back(ReadFunction(call, field + ".function_call", field + ".function_call."));
   }
-  return text;
+  return calls;
+}
+
+/// The call that a tool answers.
+std::string ReadCallId(const Json& message, const std::string& field, const std::vector<ChatMessage>& before) {
+  const auto id = TextField(message, "tool_call_id", field + ".");
+  if (!id) RefuseField(field + ".tool_call_id", "is missing");
+  for (const ChatMessage& other : before) {
+    for (const ToolCall& call : other.calls) {
+      if (call.id == *id) return *id;
+    }
+  }
+  RefuseField(field + ".tool_call_id", fmt::format("is '{}', which no call before it has", Shown(*id)));
 }
 
 std::string ReadContent(const Json& message, const std::string& field, bool may_be_missing) {
@@ -83,10 +102,10 @@ std::vector<ChatMessage> ReadMessages(const Json& body) {
     if (!message.is_object()) RefuseField(field, "must be an object");
     const Role& role = ReadRole(message, field);
     const bool is_assistant = std::string_view(role.name) == "assistant";
-    const std::string calls = is_assistant ? ReadCalls(message, field) : "";
-    std::string content = ReadContent(message, field + ".content", is_assistant);
-    if (!content.empty() && !calls.empty()) content += '\n';
-    messages.push_back({.role = role.told_as, .content = content + calls});
+    ChatMessage read{.role = role.told_as, .content = ReadContent(message, field + ".content", is_assistant)};
+    if (is_assistant) read.calls = ReadCalls(message, field);
+    if (std::string_view(role.name) == "tool") read.call_id = ReadCallId(message, field, messages);
+    messages.push_back(std::move(read));
   }
   return messages;
 }

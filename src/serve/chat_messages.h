@@ -1,8 +1,8 @@
 // The messages of a chat as OpenAI's clients send them, histories of agents included.
 //
 //   developer         is system
-//   tool, function    what a tool answered: given as the user's, since templates know system, user and assistant
-//   tool_calls        of the assistant: lines "name(arguments)" after its content, which may then be null
+//   tool, function    what a tool answered; a tool names the call, which an assistant before it has made
+//   tool_calls        of the assistant, or function_call: beside its content, which may then be null
 //   content           a string, or a list of parts of type text (or refusal); images and the like are refused by name
 //
 // For .cc files only: it includes the JSON library.

@@ -37,10 +37,10 @@ TEST(ChatMessages, HistoriesOfAgentsGoOn) {
     {"role": "assistant"}])");
   const std::vector<std::pair<std::string, std::string>> wanted = {{"system", "be brief"},
                                                                    {"user", "ab"},
-                                                                   {"assistant", "look({\"at\": 1})\nwait()"},
-                                                                   {"user", "a tree"},
-                                                                   {"assistant", "Well:\nlook({})"},
-                                                                   {"user", "a bird"},
+                                                                   {"assistant", ""},
+                                                                   {"tool", "a tree"},
+                                                                   {"assistant", "Well:"},
+                                                                   {"tool", "a bird"},
                                                                    {"assistant", "no"},
                                                                    {"assistant", ""}};
   ASSERT_EQ(messages.size(), wanted.size());
@@ -48,6 +48,9 @@ TEST(ChatMessages, HistoriesOfAgentsGoOn) {
     EXPECT_EQ(messages[i].role, wanted[i].first) << i;
     EXPECT_EQ(messages[i].content, wanted[i].second) << i;
   }
+  EXPECT_EQ(messages[2].calls, (std::vector<ToolCall>{{"1", "look", "{\"at\": 1}"}, {"2", "wait", ""}}));
+  EXPECT_EQ(messages[3].call_id, "1");
+  EXPECT_EQ(messages[4].calls, (std::vector<ToolCall>{{"", "look", "{}"}}));
 }
 
 TEST(ChatMessages, WhatIsWrongIsNamed) {
@@ -63,6 +66,12 @@ TEST(ChatMessages, WhatIsWrongIsNamed) {
   EXPECT_EQ(Refused(R"([{"role": "user", "content": [{"type": "text"}]}])"), "messages[0].content[0].text is missing");
   EXPECT_EQ(Refused(R"([{"role": "assistant", "tool_calls": [{"type": "function"}]}])"),
             "messages[0].tool_calls must hold calls of functions");
+  EXPECT_EQ(Refused(R"([{"role": "assistant", "tool_calls": [{"id": "1", "function": {}}]}])"),
+            "messages[0].tool_calls[0].function.name is missing");
+  EXPECT_EQ(Refused(R"([{"role": "tool", "content": "a"}])"), "messages[0].tool_call_id is missing");
+  EXPECT_EQ(Refused(R"([{"role": "tool", "content": "a", "tool_call_id": "7"},
+                        {"role": "assistant", "tool_calls": [{"id": "7", "function": {"name": "f"}}]}])"),
+            "messages[0].tool_call_id is '7', which no call before it has");
   EXPECT_LT(Refused(R"([{"role": "user", "content": [{"type": ")" + std::string(100'000, 'x') + R"("}]}])").size(),
             200u);
 }

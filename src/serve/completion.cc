@@ -12,12 +12,14 @@
 #include "base/json_text.h"
 #include "generate/canvas_replay.h"
 #include "generate/misfit.h"
+#include "generate/sampling_language.h"
 #include "generate/trace_pieces.h"
 #include "punt/planner.h"
 #include "punt/trace.h"
 #include "serve/api_error.h"
 #include "serve/input_error.h"
 #include "serve/logprob_json.h"
+#include "serve/tool_language.h"
 #include "writer/answer_constraint.h"
 #include "writer/text_tokens.h"
 
@@ -177,9 +179,14 @@ void Completion::MakeRecipeFor(const DenoiserInfo& info) {
 }
 
 void Completion::Constrain(const DenoiserInfo& info) {
-  const std::string& field = request_.constraint_field;
-  InField(field.empty() ? "response_format" : field, [&] {
-    AnswerLanguage language(request_.sampling, model_, BannedTokens(recipe_.eos, info));
+  const bool has_calls = request_.tools.choice == ToolChoice::kRequired;
+  const std::string field = has_calls                            ? "tools"
+                            : request_.constraint_field.empty() ? "response_format"
+                                                                 : request_.constraint_field;
+  InField(field, [&] {
+    const LanguageSpec spec = LanguageOf(request_.sampling);
+    AnswerLanguage language(AnswerLanguageOf(request_.tools, spec), has_calls ? "a call of the tools" : spec.what(),
+                            model_, BannedTokens(recipe_.eos, info));
     for (const PromptCanvas& canvas : canvases_) constraints_.push_back(language.For({canvas.tokens, canvas.place}));
   });
 }

@@ -48,6 +48,22 @@ void AddReasoning(const StreamPart& part, Json& delta) {
   if (!part.reasoning.empty()) delta["reasoning_content"] = part.reasoning;
 }
 
+Json CallJson(const ToolCall& call) {
+  return {{"id", call.id}, {"type", "function"}, {"function", {{"name", call.name}, {"arguments", call.arguments}}}};
+}
+
+/// The message of a chat's choice. Its finish_reason becomes tool_calls if there are any.
+Json MessageJson(const AnswerHead& head, const FinishedText& text, std::string& finish_reason) {
+  CallParts parts = SplitCalls(head.calls, text.text);
+  Json message = {{"role", "assistant"}, {"content", std::move(parts.content)}};
+  if (!text.reasoning.empty()) message["reasoning_content"] = text.reasoning;
+  if (parts.calls.empty()) return message;
+  if (message["content"] == "") message["content"] = nullptr;
+  for (const ToolCall& call : parts.calls) message["tool_calls"].push_back(CallJson(call));
+  finish_reason = kCalls;
+  return message;
+}
+
 /// The settings that were ignored.
 void AddIgnored(const AnswerHead& head, Json& object) {
   if (!head.ignored.empty()) object["ignored"] = head.ignored;
@@ -103,13 +119,13 @@ std::string AnswerJson(const AnswerHead& head, const Completion& completion, dou
   for (const auto& result : completion.results()) {
     if (result->echoed) echoed = &*result->echoed;
     Json entry = {{"index", index++}};
+    std::string finish_reason = result->text.finish_reason;
     if (head.chat) {
-      entry["message"] = {{"role", "assistant"}, {"content", result->text.text}};
-      if (!result->text.reasoning.empty()) entry["message"]["reasoning_content"] = result->text.reasoning;
+      entry["message"] = MessageJson(head, result->text, finish_reason);
     } else {
       entry["text"] = echoed != nullptr ? echoed->text + result->text.text : result->text.text;
     }
-    entry["finish_reason"] = result->text.finish_reason;
+    entry["finish_reason"] = finish_reason;
     entry["logprobs"] = LogprobsOf(completion, *result, echoed);
     object["choices"].push_back(std::move(entry));
   }
@@ -127,6 +143,16 @@ std::string TextChunk(const AnswerHead& head, const StreamPart& part) {
   AddReasoning(part, delta);
   if (!part.text.empty()) delta["content"] = part.text;
   return Dump(ChunkOf(head, part.choice, std::move(delta), nullptr, part.logprobs));
+}
+
+std::string CallsChunk(const AnswerHead& head, int choice, const std::vector<ToolCall>& calls, int first_index) {
+  Json list = Json::array();
+  for (const ToolCall& call : calls) {
+    Json entry = {{"index", first_index++}};
+    entry.update(CallJson(call));
+    list.push_back(std::move(entry));
+  }
+  return Dump(ChunkOf(head, choice, {{"tool_calls", std::move(list)}}, nullptr));
 }
 
 std::string SnapshotChunk(const AnswerHead& head, const StreamPart& part) {

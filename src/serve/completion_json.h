@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "serve/completion.h"
+#include "serve/tool_calls.h"
 
 namespace punt {
 
@@ -16,7 +17,11 @@ struct AnswerHead {
   std::string model;
   bool chat = false;
   std::vector<std::string> ignored;  // unknown settings, listed at the end
+  CallReading calls = {};            // of a chat
 };
+
+/// The finish_reason of an answer that has calls, whatever its text ended with.
+inline constexpr const char* kCalls = "tool_calls";
 
 AnswerHead NewAnswer(bool chat, const std::string& model);
 
@@ -27,6 +32,8 @@ std::string AnswerJson(const AnswerHead& head, const Completion& completion, dou
 std::string RoleChunk(const AnswerHead& head, int choice);
 /// `part` has a text or thoughts; of a chat.
 std::string TextChunk(const AnswerHead& head, const StreamPart& part);
+/// Calls, of which the first has this index; of a chat.
+std::string CallsChunk(const AnswerHead& head, int choice, const std::vector<ToolCall>& calls, int first_index);
 std::string SnapshotChunk(const AnswerHead& head, const StreamPart& part);
 std::string EventChunk(const AnswerHead& head, const StreamPart& part);
 std::string EndChunk(const AnswerHead& head, int choice, const std::string& finish_reason);

@@ -13,6 +13,7 @@
 #include "punt/score.h"
 #include "serve/api_error.h"
 #include "serve/chat_messages.h"
+#include "serve/chat_tools.h"
 #include "serve/constraint_fields.h"
 #include "serve/json_body.h"
 #include "serve/json_fields.h"
@@ -257,6 +258,7 @@ CompletionRequest ParseCompletion(std::string_view text, bool chat, const Reques
   if (chat) {
     request.messages = ReadMessages(body);
     request.thinking = ReadThinking(body);
+    request.tools = ReadTools(text, body);
   } else {
     request.prompts = ReadPrompts(body, limits);
     request.suffix = TextField(body, "suffix");

@@ -13,6 +13,7 @@
 #include "punt/writer.h"
 #include "serve/chat_form.h"
 #include "serve/logprob_fields.h"
+#include "serve/tool_request.h"
 
 namespace punt {
 
@@ -50,6 +51,7 @@ struct CompletionRequest {
   std::vector<ChatMessage> messages = {};    // of a chat
   ChatForm chat_form = ChatForm::kModel;     // the server's, not read from the request
   std::optional<bool> thinking = {};         // of a chat, see ChatOptions
+  ToolRequest tools = {};                    // of a chat
   std::vector<Prompt> prompts = {Prompt{}};  // otherwise; at least one
   std::optional<std::string> suffix;         // what follows the text to generate
 
@@ -68,6 +70,8 @@ struct CompletionRequest {
   std::vector<Stretch> infill;  // not empty: the whole canvas, instead of prompts, suffix and max_tokens
 
   std::vector<std::string> ignored;  // unknown settings
+
+  std::string responses_echo = {};  // of /v1/responses: what its answer repeats, a JSON object; empty: another path
 };
 
 /// Throws ApiError (400) naming the field. request_settings.h says what becomes of each setting. Anything unknown

@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "base/parse_json.h"
 #include "serve/api_error.h"
+#include "serve/json_fields.h"
 
 namespace punt {
 namespace {
@@ -15,14 +19,20 @@ using Json = nlohmann::json;
 }  // namespace
 
 Json ParseBody(std::string_view text) {
-  const auto check_depth = [](int depth, Json::parse_event_t, const Json&) {
+  std::vector<std::set<std::string>> names;  // of the objects that are open
+  const auto check = [&](int depth, Json::parse_event_t event, const Json& value) {
     if (depth > kMostJsonDepth) {
       throw ApiError(400, "invalid_json", fmt::format("the body nests deeper than {}", kMostJsonDepth));
+    }
+    if (event == Json::parse_event_t::object_start) names.emplace_back();
+    if (event == Json::parse_event_t::object_end) names.pop_back();
+    if (event == Json::parse_event_t::key && !names.back().insert(value.get<std::string>()).second) {
+      throw ApiError(400, "invalid_json", fmt::format("the body names '{}' twice", Shown(value.get<std::string>())));
     }
     return true;
   };
   try {
-    return Json::parse(text, check_depth);
+    return Json::parse(text, check);
   } catch (const Json::parse_error& error) {
     // Python's json.dumps writes these without an error.
     const std::string_view rest = text.substr(std::min(error.byte == 0 ? 0 : error.byte - 1, text.size()));

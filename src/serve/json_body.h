@@ -6,8 +6,9 @@
 
 namespace punt {
 
-/// Throws ApiError (400) when the text is not JSON in UTF-8, or nests so deep that a copy of it, which the library
-/// makes by recursion, could exhaust the stack.
+/// Throws ApiError (400) when the text is not JSON in UTF-8, names a member of an object twice (readers differ in which
+/// of the two they take), or nests so deep that a copy of it, which the library makes by recursion, could exhaust the
+/// stack.
 nlohmann::json ParseBody(std::string_view text);
 
 }  // namespace punt

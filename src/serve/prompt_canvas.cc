@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
+#include "generate/sampling_language.h"
 #include "serve/api_error.h"
 #include "serve/chat_messages.h"
 #include "serve/json_fields.h"
+#include "serve/tool_texts.h"
 
 namespace punt {
 namespace {
@@ -19,10 +21,15 @@ Ask AskOf(const CompletionRequest& request, const Prompt& prompt) {
     ask.prompt = prompt.text;
     ask.tokens = prompt.tokens;
   } else if (request.chat_form == ChatForm::kModel) {
-    ask.chat = request.messages;
     ask.chat_options.thinking = request.thinking;
+    if (request.tools.form == ToolForm::kNone) {
+      ask.chat = ToolsInWords(request.messages, request.tools.tools);
+    } else {
+      ask.chat = request.messages;
+      for (const Tool& tool : request.tools.tools) ask.chat_options.tools.push_back(tool.text);
+    }
   } else {
-    ask.prompt = PlainChat(request.messages);
+    ask.prompt = PlainChat(ToolsInWords(request.messages, request.tools.tools));
   }
   return ask;
 }
@@ -38,6 +45,9 @@ PromptCanvas CanvasOf(const CompletionRequest& request, const Prompt& prompt, co
   try {
     PromptCanvas canvas{BuildCanvas(AskOf(request, prompt), model)};
     if (request.chat) canvas.place.goes_on = canvas.place.has_space = false;
+    // A language describes the whole answer: there are no thoughts that a block opened by the template could hold.
+    const bool is_held = request.tools.choice == ToolChoice::kRequired || LanguageOf(request.sampling).is_set();
+    if (is_held && canvas.place.thinking == Thinking::kOpened) canvas.place.thinking = Thinking::kNone;
     return canvas;
   } catch (const AskError& error) {
     throw ApiError(400, "invalid_value", error.what(), FieldOf(error.part(), request, field));

@@ -17,7 +17,8 @@ constexpr std::size_t kMostIgnored = 32;
 
 constexpr std::string_view kNoPenalties = "tokens are not drawn in the order that penalties count in";
 constexpr std::string_view kNoGrammar = "use response_format, guided_regex, guided_choice or guided_template";
-constexpr std::string_view kNoTools = "models here call no tools";
+constexpr std::string_view kOldTools = "use tools and tool_choice";
+constexpr std::string_view kNoSearches = "the server searches nothing";
 constexpr std::string_view kLogprobs = "the setting is called logprobs, for prompts with echo";
 constexpr std::string_view kNoFilter = "only temperature, top_p, top_k and min_p are supported";
 constexpr std::string_view kNoSearch = "use n and choose";
@@ -46,6 +47,8 @@ constexpr SettingRow kOthers[] = {
     {"guided_choice", kRead},
     {"guided_template", kRead},
     {"structured_outputs", kRead},
+    {"tools", kReadOfChats},
+    {"tool_choice", kReadOfChats},
 
     {"model", kPassedOver},
     {"user", kPassedOver},
@@ -54,7 +57,7 @@ constexpr SettingRow kOthers[] = {
     {"service_tier", kPassedOver},
     {"safety_identifier", kPassedOver},
     {"prompt_cache_*", kPassedOver},
-    {"parallel_tool_calls", kPassedOver},
+    {"parallel_tool_calls", kPassedOver},  // by texts
     {"reasoning_effort", kPassedOver},
     {"verbosity", kPassedOver},
     {"cache_prompt", kPassedOver},
@@ -85,11 +88,9 @@ constexpr SettingRow kOthers[] = {
     {"allowed_token_ids", kRefused, "[[]]", kNoFilter},
     {"bad_words", kRefused, "[[]]", kNoFilter},
 
-    {"tools", kRefused, "[[]]", kNoTools},
-    {"functions", kRefused, "[[]]", kNoTools},
-    {"tool_choice", kRefused, R"(["none", "auto"])", kNoTools},
-    {"function_call", kRefused, R"(["none", "auto"])", kNoTools},
-    {"web_search_options", kRefused, "[]", kNoTools},
+    {"functions", kRefused, "[[]]", kOldTools},
+    {"function_call", kRefused, R"(["none", "auto"])", kOldTools},
+    {"web_search_options", kRefused, "[]", kNoSearches},
 
     {"guided_decoding_backend", kPassedOver},
     {"grammar", kRefused, R"([""])", kNoGrammar},

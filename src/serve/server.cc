@@ -20,6 +20,7 @@
 #include "serve/metrics.h"
 #include "serve/model_json.h"
 #include "serve/request_screen.h"
+#include "serve/responses_request.h"
 #include "serve/socket_server.h"
 #include "serve/tokenizer_json.h"
 
@@ -303,9 +304,15 @@ class Routes : public Server {
     for (const bool chat : {false, true}) {
       Post(chat ? "/v1/chat/completions" : "/v1/completions",
            [this, chat](const Request& request, Response& response, LogEntry& entry) {
-             Complete(request, response, entry, chat);
+             RequireReady();
+             Complete(request, response, entry,
+                      ParseCompletion(request.body, chat, options_.limits, options_.sampling));
            });
     }
+    Post("/v1/responses", [this](const Request& request, Response& response, LogEntry& entry) {
+      RequireReady();
+      Complete(request, response, entry, ParseResponses(request.body, options_.limits, options_.sampling));
+    });
     for (const WebFile& file : options_.web) {
       Get(std::string(file.path), false, [&file](const Request&, Response& response, LogEntry&) {
         response.set_header("Content-Security-Policy",
@@ -322,15 +329,14 @@ class Routes : public Server {
     return exchange.admission.key >= 0 ? fmt::format("key {}", exchange.admission.key) : exchange.address;
   }
 
-  void Complete(const Request& request, Response& response, LogEntry& entry, bool chat) {
-    RequireReady();
-    CompletionRequest parsed = ParseCompletion(request.body, chat, options_.limits, options_.sampling);
+  void Complete(const Request& request, Response& response, LogEntry& entry, CompletionRequest parsed) {
     parsed.chat_form = served_->chat_form;
     if (!parsed.thinking) parsed.thinking = options_.thinking;
+    if (parsed.chat_form == ChatForm::kModel) parsed.tools.form = model_->tokenizer->tool_form();
     const auto open = std::make_shared<OpenCount>(*this);
     auto answer = std::make_shared<AnswerStream>(
         std::make_unique<Completion>(*model_, *scheduler_, metrics_, parsed, ClientName(SocketServer::Current())),
-        NewAnswer(chat, model_->name), parsed, metrics_,
+        NewAnswer(parsed.chat, model_->name), parsed, metrics_,
         AnswerStream::Ending{
             .start = entry.start, .deadline = entry.start + options_.max_seconds, .must_end = &must_end_});
     if (!parsed.stream) {

@@ -1,6 +1,7 @@
 // The HTTP server: OpenAI's completions from one model, and what operators need.
 //
 //   POST /v1/chat/completions, /v1/completions     completions, streamed or not (completion_request.h)
+//   POST /v1/responses                             the same in OpenAI's newer form (responses_request.h)
 //   POST /tokenize, /detokenize                    between text and tokens
 //   GET  /v1/models, /v1/models/ID, /props         what is served, and what can be asked of it
 //   GET  /health, /v1/health, /metrics             for operators

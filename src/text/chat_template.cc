@@ -1,6 +1,7 @@
 // Templates come as Jinja programs, and are run: the engine is that of llama.cpp's source, with the variables that
-// Hugging Face's apply_chat_template gives (messages, add_generation_prompt, bos_token, eos_token, enable_thinking
-// where the caller says; no tools and no documents) and its functions.
+// Hugging Face's apply_chat_template gives (messages, tools, add_generation_prompt, bos_token, eos_token,
+// enable_thinking where the caller says; no documents) and its functions. Arguments of calls are given as values, as
+// templates expect, and as texts only where they are no JSON objects.
 //
 // Which words are whose. Special tokens that a message spells out must stay text, so every text of the engine knows
 // which of its parts come from messages. What is put together from both stays in parts; where a function cannot tell
@@ -21,6 +22,7 @@
 #include "base/check.h"
 #include "text/template/builtins.h"
 #include "text/template/guard.h"
+#include "text/template/json_value.h"
 
 namespace punt {
 namespace {
@@ -30,9 +32,9 @@ using jinja::mk_val;
 constexpr std::size_t kLongestReason = 200;
 
 void RequireMessage(const ChatMessage& message) {
-  if ((message.role + message.content).find('\0') != std::string::npos) {
-    BadInput("a message of the conversation holds a zero byte");
-  }
+  std::string all = message.role + message.content + message.call_id;
+  for (const ToolCall& call : message.calls) all += call.id + call.name + call.arguments;
+  if (all.find('\0') != std::string::npos) BadInput("a message of the conversation holds a zero byte");
   for (char c : message.role) {
     const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
     if (!is_letter) BadInput("a role is made of letters, got '{}'", message.role);
@@ -53,20 +55,53 @@ std::string OneLine(std::string reason) {
   return reason.substr(0, end) + "...";
 }
 
+jinja::value MessageText(const std::string& text) {
+  auto value = mk_val<jinja::value_string>(text);
+  value->mark_input();
+  return value;
+}
+
+jinja::value CallValue(const ToolCall& call) {
+  auto function = mk_val<jinja::value_object>();
+  function->insert("name", MessageText(call.name));
+  const jinja::value arguments = ObjectOfJson(call.arguments);
+  function->insert("arguments", arguments ? arguments : MessageText(call.arguments));
+  auto object = mk_val<jinja::value_object>();
+  if (!call.id.empty()) object->insert("id", MessageText(call.id));
+  object->insert("type", mk_val<jinja::value_string>("function"));
+  object->insert("function", function);
+  return object;
+}
+
+jinja::value ToolsValue(const std::vector<std::string>& tools) {
+  if (tools.empty()) return mk_val<jinja::value_none>();
+  auto list = mk_val<jinja::value_array>();
+  for (const std::string& tool : tools) {
+    const jinja::value object = ObjectOfJson(tool);
+    if (!object) BadInput("a tool is no JSON object, or holds a zero byte");
+    list->push_back(object);
+  }
+  return list;
+}
+
 void SetVariables(const ChatTemplate& chat_template, std::span<const ChatMessage> messages, const ChatOptions& options,
-                  jinja::context& context) {
+                  const jinja::value& tools, jinja::context& context) {
   auto list = mk_val<jinja::value_array>();
   for (const ChatMessage& message : messages) {
-    auto content = mk_val<jinja::value_string>(message.content);
-    content->mark_input();
     auto object = mk_val<jinja::value_object>();
     object->insert("role", mk_val<jinja::value_string>(message.role));
-    object->insert("content", content);
+    object->insert("content", MessageText(message.content));
+    if (!message.calls.empty()) {
+      auto calls = mk_val<jinja::value_array>();
+      for (const ToolCall& call : message.calls) calls->push_back(CallValue(call));
+      object->insert("tool_calls", calls);
+    }
+    if (!message.call_id.empty()) object->insert("tool_call_id", MessageText(message.call_id));
     list->push_back(object);
   }
   context.set_val("messages", list);
   context.set_val("add_generation_prompt", mk_val<jinja::value_bool>(true));
-  context.set_val("tools", mk_val<jinja::value_none>());
+  context.set_val("tools", tools);
   context.set_val("documents", mk_val<jinja::value_none>());
   if (options.thinking) context.set_val(kThinkingVariable, mk_val<jinja::value_bool>(*options.thinking));
   const auto set_token = [&](const char* name, const std::string& token) {
@@ -77,13 +112,17 @@ void SetVariables(const ChatTemplate& chat_template, std::span<const ChatMessage
 }
 
 std::vector<ChatPart> Rendered(const ChatTemplate& chat_template, std::span<const ChatMessage> messages,
-                               const ChatOptions& options) {
+                               const ChatOptions& options, const jinja::value& tools) {
   std::size_t size = 0;
-  for (const ChatMessage& message : messages) size += message.content.size();
-  TemplateMeter meter(messages.size(), size);
+  for (const ChatMessage& message : messages) {
+    size += message.content.size();
+    for (const ToolCall& call : message.calls) size += call.arguments.size();
+  }
+  for (const std::string& tool : options.tools) size += tool.size();
+  TemplateMeter meter(messages.size() + options.tools.size(), size);
   const jinja::program program = ReadTemplate(chat_template.text, meter);
   jinja::context context;
-  SetVariables(chat_template, messages, options, context);
+  SetVariables(chat_template, messages, options, tools, context);
   AddFunctions(context, meter);
   const jinja::value_string written = jinja::runtime::gather_string_parts(jinja::runtime(context).execute(program));
   std::vector<ChatPart> parts;
@@ -95,12 +134,22 @@ std::vector<ChatPart> Rendered(const ChatTemplate& chat_template, std::span<cons
 
 }  // namespace
 
+ToolForm ToolFormOf(std::string_view chat_template) {
+  const auto has = [&](std::string_view word) { return chat_template.find(word) != std::string_view::npos; };
+  if (!has("tools")) return ToolForm::kNone;
+  // Qwen3-Coder and GLM write arguments one by one between tags of their own.
+  if (has("<tool_call>") && has("arguments") && !has("<function=") && !has("<arg_key>")) return ToolForm::kTagged;
+  if (has("\"parameters\": dictionary of argument name")) return ToolForm::kBare;
+  return ToolForm::kNone;
+}
+
 std::vector<ChatPart> ApplyChatTemplate(const ChatTemplate& chat_template, std::span<const ChatMessage> messages,
                                         const ChatOptions& options) {
   if (messages.empty()) BadInput("the conversation is empty");
   for (const ChatMessage& message : messages) RequireMessage(message);
+  const jinja::value tools = ToolsValue(options.tools);
   try {
-    return Rendered(chat_template, messages, options);
+    return Rendered(chat_template, messages, options, tools);
   } catch (const TemplateStop& stop) {
     if (stop.is_refusal) BadInput("the model's chat template refuses the conversation: {}", OneLine(stop.reason));
     BadInput("the model's chat template cannot be run: {}", OneLine(stop.reason));

@@ -12,7 +12,8 @@
 namespace punt {
 namespace {
 
-using Json = nlohmann::json;
+using std::string_literals::operator""s;
+using Ordered = nlohmann::ordered_json;
 
 ChatTemplate TemplateOf(const std::string& text) { return {.text = text, .bos_token = "<s>", .eos_token = "</s>"}; }
 
@@ -26,16 +27,36 @@ std::string Written(const std::string& chat_template, const std::vector<ChatMess
   return Text(ApplyChatTemplate(TemplateOf(chat_template), messages));
 }
 
+std::string Repeated(const std::string& text, int count) {
+  std::string all;
+  for (int i = 0; i < count; ++i) all += text;
+  return all;
+}
+
 const std::vector<ChatMessage> kHello = {{"user", "Hello"}};
 
+ChatMessage MessageOf(const Ordered& message) {
+  ChatMessage result{message.at("role"), message.at("content")};
+  for (const Ordered& call : message.value("tool_calls", Ordered::array())) {
+    const Ordered& function = call.at("function");
+    result.calls.push_back({call.at("id"), function.at("name"), function.at("arguments").dump()});
+  }
+  result.call_id = message.value("tool_call_id", "");
+  return result;
+}
+
 TEST(ChatTemplateTest, WritesWhatJinjaWrites) {
-  const Json cases =
-      Json::parse(ReadWholeFile(std::string(PUNT_SOURCE_DIR) + "/tests/golden/chat_templates/cases.json"));
+  const Ordered cases =
+      Ordered::parse(ReadWholeFile(std::string(PUNT_SOURCE_DIR) + "/tests/golden/chat_templates/cases.json"));
   ASSERT_GE(cases.size(), 40u);
-  for (const Json& item : cases) {
+  for (const Ordered& item : cases) {
     std::vector<ChatMessage> messages;
-    for (const Json& message : item.at("messages")) messages.push_back({message.at("role"), message.at("content")});
-    EXPECT_EQ(Written(item.at("template"), messages), item.at("text").get<std::string>()) << item.at("name");
+    for (const Ordered& message : item.at("messages")) messages.push_back(MessageOf(message));
+    ChatOptions options;
+    for (const Ordered& tool : item.value("tools", Ordered::array())) options.tools.push_back(tool.dump());
+    EXPECT_EQ(Text(ApplyChatTemplate(TemplateOf(item.at("template")), messages, options)),
+              item.at("text").get<std::string>())
+        << item.at("name");
   }
 }
 
@@ -124,6 +145,59 @@ TEST(ChatTemplateTest, WordsOfMessagesStayTheirsWhateverIsDoneToThem) {
   }
 }
 
+TEST(ChatTemplateTest, WordsOfToolsAndCallsAreTheMessages) {
+  const std::vector<ChatMessage> messages = {
+      {.role = "assistant", .content = "", .calls = {{"\x01 1", "\x01n", R"({"\u0001k": {"\u0001l": 3}})"}}},
+      {.role = "tool", .content = "", .call_id = "\x01"}};
+  const ChatOptions options{.tools = {R"({"function": {"name": "\u0001", "parameters": {"\u0001p": {"\u0001q": 1}}}})"}};
+  for (const char* expression :
+       {"tools | tojson", "tools[0].function.parameters | tojson", "tools[0].function.parameters.items() | list | string",
+        "messages[0].tool_calls[0].function.arguments | tojson", "messages[0].tool_calls[0].id", "messages[1].tool_call_id",
+        "messages[0].tool_calls[0].function.name", "messages[0].tool_calls | string"}) {
+    const std::string text = std::string("<s>{{ ") + expression + " }}";
+    bool has_word = false;
+    for (const ChatPart& part : ApplyChatTemplate(TemplateOf(text), messages, options)) {
+      const bool is_word = part.text.find('\x01') != std::string::npos || part.text.find("u0001") != std::string::npos;
+      EXPECT_TRUE(part.is_message || !is_word) << expression << ": " << part.text;
+      has_word = has_word || is_word;
+    }
+    EXPECT_TRUE(has_word) << expression;
+  }
+}
+
+TEST(ChatTemplateTest, ArgumentsThatAreNoObjectStayText) {
+  const auto written = [](const std::string& arguments) {
+    const std::vector<ChatMessage> messages = {{.role = "assistant", .content = "", .calls = {{"", "f", arguments}}}};
+    return Written("{{ messages[0].tool_calls[0].function.arguments | tojson }}", messages);
+  };
+  EXPECT_EQ(written(R"({"b":18446744073709551615,"a":-2,"c":9007199254740993})"),
+            R"({"b": 1.8446744073709552e+19, "a": -2, "c": 9007199254740993})");
+  EXPECT_EQ(written("{\"a\": "), R"("{\"a\": ")");
+  EXPECT_EQ(written("[1]"), R"("[1]")");
+  EXPECT_EQ(written(""), R"("")");
+}
+
+TEST(ChatTemplateTest, ToolsThatAreNoObjectsAreRefused) {
+  for (const char* tool : {"", "[1]", "{", R"({"name": "\u0000"})"}) {
+    EXPECT_EQ(ErrorOf([&] { ApplyChatTemplate(TemplateOf("{{ tools }}"), kHello, {.tools = {tool}}); }),
+              "a tool is no JSON object, or holds a zero byte");
+  }
+  const std::string deep = Repeated("{\"a\":", 60) + "1" + Repeated("}", 60);
+  EXPECT_EQ(Text(ApplyChatTemplate(TemplateOf("{{ tools | tojson | length }}"), kHello, {.tools = {deep}})), "423");
+  const std::string words = ErrorOf([] { Written("a", {{.role = "assistant", .content = "", .calls = {{"", "f", "\0"s}}}}); });
+  EXPECT_EQ(words, "a message of the conversation holds a zero byte");
+}
+
+TEST(ChatTemplateTest, TheFormOfCallsIsReadOffTheInstructions) {
+  EXPECT_EQ(ToolFormOf(""), ToolForm::kNone);
+  EXPECT_EQ(ToolFormOf("{% if tools %}<tool_call>\n{\\\"name\\\": <n>, \\\"arguments\\\": <a>}"), ToolForm::kTagged);
+  EXPECT_EQ(ToolFormOf("<tool_call> arguments"), ToolForm::kNone);
+  EXPECT_EQ(ToolFormOf("{{ tools }}<tool_call>\n<function=name>\n<parameter=arguments>"), ToolForm::kNone);
+  EXPECT_EQ(ToolFormOf("{{ tools }}<tool_call>f\n<arg_key>k</arg_key> arguments"), ToolForm::kNone);
+  EXPECT_EQ(ToolFormOf("{{ tools }}{\"name\": function name, \"parameters\": dictionary of argument name and its value}"),
+            ToolForm::kBare);
+}
+
 TEST(ChatTemplateTest, TheTemplateMayRefuseAConversation) {
   EXPECT_EQ(ErrorOf([] { Written("a{{ raise_exception('Roles must\nalternate') }}", kHello); }),
             "the model's chat template refuses the conversation: Roles must alternate");
@@ -153,12 +227,6 @@ TEST(ChatTemplateTest, WhatCannotBeRunIsNamed) {
     EXPECT_EQ(said.find('\n'), std::string::npos) << said;
     EXPECT_LT(said.size(), 300u);
   }
-}
-
-std::string Repeated(const std::string& text, int count) {
-  std::string all;
-  for (int i = 0; i < count; ++i) all += text;
-  return all;
 }
 
 TEST(ChatTemplateTest, HostileTemplatesAreStopped) {

@@ -236,6 +236,8 @@ bool LlamaTokenizer::has_thinking_switch() const {
   return keys_.chat_template.find(kThinkingVariable) != std::string::npos;
 }
 
+ToolForm LlamaTokenizer::tool_form() const { return ToolFormOf(keys_.chat_template); }
+
 std::vector<Token> LlamaTokenizer::EncodeChatWith(std::span<const ChatMessage> messages,
                                                   const ChatOptions& options) const {
   if (keys_.chat_template.empty()) return Tokenizer::EncodeChat(messages);

@@ -38,6 +38,7 @@ class LlamaTokenizer : public ContextualTokenizer {
   }
   std::vector<Token> EncodeChatWith(std::span<const ChatMessage> messages, const ChatOptions& options) const override;
   bool has_thinking_switch() const override;
+  ToolForm tool_form() const override;
 
   /// End of sequence first, then end of turn, then whatever else ends an answer for libllama.
   std::vector<Token> EndTokens() const;

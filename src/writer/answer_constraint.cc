@@ -52,7 +52,8 @@ AnswerLanguage::AnswerLanguage(const Sampling& sampling, const Model& model, std
   language_ = CompileLanguage(spec);
 }
 
-AnswerLanguage::AnswerLanguage(ByteAutomaton language, std::string what, const Model& model, std::vector<Token> banned)
+AnswerLanguage::AnswerLanguage(std::optional<ByteAutomaton> language, std::string what, const Model& model,
+                               std::vector<Token> banned)
     : model_(model), banned_(std::move(banned)), what_(std::move(what)), language_(std::move(language)) {}
 
 std::shared_ptr<const TokenAutomaton> AnswerLanguage::AutomatonFor(int context, bool drops_space) {

@@ -26,9 +26,9 @@ class AnswerLanguage {
   /// `banned`: tokens that no row will propose, besides those that the model never does. Throws Error when the language
   /// cannot be compiled. The model must outlive it.
   AnswerLanguage(const Sampling& sampling, const Model& model, std::vector<Token> banned);
-
-  /// The same for a language that is compiled already, which errors call `what`.
-  AnswerLanguage(ByteAutomaton language, std::string what, const Model& model, std::vector<Token> banned);
+  /// A language that is compiled already; none: no constraint. Errors call it `what`.
+  AnswerLanguage(std::optional<ByteAutomaton> language, std::string what, const Model& model,
+                 std::vector<Token> banned);
 
   /// No constraint if the sampling asks for none. Throws Error when no text of the language fits the canvas; if that is
   /// because it is too short, the message says which length would do.

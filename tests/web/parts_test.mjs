@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFile, readdir, stat } from "node:fs/promises";
 import { test } from "node:test";
 import { EXAMPLES } from "../../web/examples.js";
+import { isAboutShape, shapeComplaint, shapeFields } from "../../web/answer_shape.js";
 import { exportSvg, looks } from "../../web/export_svg.js";
 import { Faces, fit } from "../../web/faces.js";
 import { fromHash, toHash } from "../../web/link.js";
@@ -10,7 +11,8 @@ import { askFor, boardParts, hasHoles, modelKind, splitHoles } from "../../web/p
 import { boardVerdict, clashes, shapeOf } from "../../web/shapes.js";
 import { parseSpec } from "../../web/spec.js";
 import { layOut } from "../../web/text_layout.js";
-import { nfeOf, parseTrace } from "../../web/trace.js";
+import { thoughtsOf } from "../../web/thoughts.js";
+import { Recording, nfeOf, parseTrace } from "../../web/trace.js";
 
 const WEB = new URL("../../web/", import.meta.url);
 const recorded = async (name) => parseTrace(await readFile(new URL(name, WEB), "utf8"), name)[0];
@@ -205,4 +207,41 @@ test("an exported run is well formed, and its looks cover every frame once", asy
   const lines = (await readFile(new URL("run_story.jsonl", WEB), "utf8")).split("\n");
   const stopped = parseTrace(lines.slice(0, lines.findLastIndex((line) => line.includes('"commit"'))).join("\n"), "cut")[0];
   assert.match(exportSvg(stopped, { pace: 100, title: "stopped" }), /<\/svg>\n$/);
+});
+
+test("a shape becomes the field of a request that asks for it, its text unchanged", () => {
+  const schema = '{"type": "object", "properties": {"b": {}, "2": {}, "a": {}}}';
+  assert.deepEqual(shapeFields("json", schema), {
+    response_format: { type: "json_schema", json_schema: { name: "answer", schema } },
+  });
+  assert.deepEqual(shapeFields("regex", "a|b"), { guided_regex: "a|b" });
+  assert.deepEqual(shapeFields("choice", "yes\n\n no \r\n"), { guided_choice: ["yes", " no "] });
+  assert.deepEqual(shapeFields("", "a"), {});
+  assert.equal(shapeComplaint("json", schema), "");
+  assert.match(shapeComplaint("json", '{"a": }'), /^not JSON: /);
+  assert.equal(shapeComplaint("regex", " \n"), "nothing is written here yet");
+  assert.equal(shapeComplaint("", ""), "");
+  assert.ok(isAboutShape("response_format.json_schema.schema") && isAboutShape("guided_choice"));
+  assert.ok(!isAboutShape("max_tokens") && !isAboutShape(null));
+});
+
+test("thoughts are told apart from the answer", () => {
+  const told = (before, pieces) => {
+    const all = [...before, ...pieces];
+    const recording = new Recording();
+    const canvas = all.map((_, i) => (i < before.length ? i + 1 : 0));
+    const run = { event: "run", version: 1, canvas, mask_token: 0, planner: "p", model: "m", seed: 0 };
+    recording.take(run, "");
+    recording.take({ event: "pieces", pieces: Object.fromEntries(all.map((piece, i) => [i + 1, piece])) }, "");
+    const written = pieces.map((piece, i) => [before.length + i, piece]).filter(([, piece]) => piece !== null);
+    const positions = written.map(([position]) => position);
+    const tokens = positions.map((position) => position + 1);
+    const confidence = positions.map(() => 1);
+    recording.take({ event: "commit", step: 0, positions, tokens, confidence, remasked: [], nfe: { base: 1, test: 0 } }, "");
+    return thoughtsOf(recording, recording.current);
+  };
+  assert.deepEqual(told(["hi"], ["\n<think>", "\n a", " b\n", "</think>", "c"]), { text: "a b", isOpen: false });
+  assert.deepEqual(told(["hi", "<think>", "\n"], ["a", null, " c"]), { text: "a· c", isOpen: true });
+  assert.equal(told(["hi"], ["a <think>b</think>"]), null);
+  assert.equal(told(["hi"], ["<think>", "\n\n", "</think>", "c"]), null);
 });

@@ -6,7 +6,7 @@ import { dataEvents, rawMember } from "../../web/sse.js";
 import { formatSpec, modelName, parseSpec, shortSpec } from "../../web/spec.js";
 import { describeCell } from "../../web/canvas_view.js";
 import { isStructural, structureOf } from "../../web/structure.js";
-import { advance, nfeOf, parseTrace, start } from "../../web/trace.js";
+import { Recording, advance, nfeOf, parseTrace, start } from "../../web/trace.js";
 
 const MASK = 9;
 const fixture = (name) => readFile(new URL(`fixtures/${name}.jsonl`, import.meta.url), "utf8");
@@ -251,4 +251,32 @@ test("a stream of events does not depend on how it was cut", async () => {
     for await (const data of dataEvents(body)) seen.push(data);
     assert.deepEqual(seen, ['{"a":"é字"}', "two\nlines", "[DONE]"]);
   }
+});
+
+test("under a shape every step shows a draft of a whole answer", () => {
+  const run = { event: "run", version: 1, canvas: [9, 0, 0, 0, 0], mask_token: 0, planner: "p", model: "m", seed: 0 };
+  const events = [
+    run,
+    { event: "step", step: 0, positions: [1, 2, 3], tokens: [5, 6, 7], confidence: [1, 0.5, 0.2] },
+    { event: "round", step: 0, anchors: [1], tests: [2], divergences: [3], kept: [false], epsilon: 1 },
+    { event: "commit", step: 0, positions: [1], tokens: [5], confidence: [1], remasked: [], nfe: { base: 1, test: 1 } },
+    { event: "step", step: 1, positions: [2, 3], tokens: [8, 7], confidence: [0.6, 0.4] },
+    { event: "commit", step: 1, positions: [2], tokens: [8], confidence: [1], remasked: [], nfe: { base: 2, test: 1 } },
+  ];
+  const states = (isHeld) => {
+    const recording = new Recording({ isHeld });
+    return events.map((event) => {
+      recording.take(event, JSON.stringify(event));
+      return recording.current.cells.slice(1).map((cell) => `${cell.state} ${cell.token}`);
+    });
+  };
+  assert.deepEqual(states(true), [
+    ["masked 0", "masked 0", "masked 0", "masked 0"],
+    ["draft 5", "draft 6", "draft 7", "masked 0"],
+    ["candidate 5", "rejected 6", "draft 7", "masked 0"],
+    ["accepted 5", "rejected 6", "draft 7", "masked 0"],
+    ["earlier 5", "draft 8", "draft 7", "masked 0"],
+    ["earlier 5", "accepted 8", "draft 7", "masked 0"],
+  ]);
+  assert.ok(states(false).flat().every((state) => !state.startsWith("draft")));
 });

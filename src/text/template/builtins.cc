@@ -2,7 +2,8 @@
 // deep or contains itself; what could outgrow its arguments, or fail in ways that no exception tells, is bounded by the
 // name of the function; and texts that the engine puts together from words of messages without saying so are marked.
 //
-// The engine's own functions for cutting and joining texts are replaced (marked_text.h says why). Its sort() would hand
+// The engine's own functions for cutting and joining texts are replaced (marked_text.h says why), and tojson
+// (json_value.h). Its sort() would hand
 // std::sort an order that is none when numbers and texts are mixed, and its divisibleby divides by zero.
 #include "text/template/builtins.h"
 
@@ -13,6 +14,7 @@
 #include <set>
 #include <utility>
 
+#include "text/template/json_value.h"
 #include "text/template/marked_text.h"
 
 namespace punt {
@@ -147,6 +149,7 @@ OwnHandler OwnMethod(const std::string& name, const value& object) {
       {"length", Length},
   };
   static const std::map<std::string, OwnHandler> kOfLists = {{"join", Join}};
+  if (name == "tojson") return [](const func_args& args, TemplateMeter&) { return ToJson(args); };
   const bool is_text = is_val<jinja::value_string>(object);
   if (!is_text && !is_val<jinja::value_array>(object)) return nullptr;
   const auto& own = is_text ? kOfTexts : kOfLists;

@@ -30,7 +30,7 @@ def refuse(message: str) -> None:
 
 def environment() -> ImmutableSandboxedEnvironment:
     result = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols, Generation])
-    result.filters["tojson"] = lambda value, indent=None: json.dumps(value, ensure_ascii=False, indent=indent)
+    result.filters["tojson"] = lambda value, ensure_ascii=False, **how: json.dumps(value, ensure_ascii=ensure_ascii, **how)
     result.globals["raise_exception"] = refuse
     result.globals["strftime_now"] = lambda form: datetime.datetime(2024, 7, 26).strftime(form)
     return result
@@ -40,7 +40,7 @@ def main() -> None:
     cases = json.loads(CASES.read_text())
     for case in cases:
         template = environment().from_string(case["template"])
-        case["text"] = template.render(messages=case["messages"], add_generation_prompt=True, tools=None,
+        case["text"] = template.render(messages=case["messages"], add_generation_prompt=True, tools=case.get("tools"),
                                        documents=None, bos_token="<s>", eos_token="</s>")  # fmt: skip
     CASES.write_text(json.dumps(cases, indent=1) + "\n")
 

@@ -1,6 +1,6 @@
 // The kernels of linear layers alone, and OpenBLAS's sgemm beside them: one thread, random numbers.
 //
-//   linear_tool [CHANNELS [DEPTH [ROWS[,ROWS...] [REPEATS]]]]
+//   linear_tool [CHANNELS [DEPTH [ROWS[,ROWS...] [REPEATS]]]]          PUNT_ISA names an instruction set
 //
 // Prints billions of operations a second (two per product), by the processor time of the best of the repeats, which
 // take turns; then, for how many of the numbers of rows 1..64 sgemm gives the first row other bits than for 64.
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/instruction_set.h"
 #include "kernels/linear_kernels.h"
 #include "punt/random.h"
 #include "tool.h"
@@ -67,16 +68,28 @@ int Main(int argc, char** argv) {
   const int repeats = argc > 4 ? std::stoi(argv[4]) : 10;
   if (channels < 1 || depth < 1 || depth % kStretch != 0) BadInput("the depth must be a multiple of {}", kStretch);
   openblas_set_num_threads(1);
+  UseInstructionSet();
   const std::vector<float> w = Numbers(channels * depth, 1);
-  const PackedMatrix f32 = Pack(PackedForm::kF32, GGML_TYPE_F32, depth, channels, w);
-  const PackedMatrix f16 = Pack(PackedForm::kF16, GGML_TYPE_F16, depth, channels, w);
-  const PackedMatrix i16 = Pack(PackedForm::kInt16, GGML_TYPE_F16, depth, channels, w);
-  const PackedMatrix q8 = Pack(PackedForm::kInt8, GGML_TYPE_F32, depth, channels, w);
-  const PackedMatrix q4 = Pack(PackedForm::kInt4, GGML_TYPE_Q4_0, depth, channels, w);
-  const PackedMatrix q4_k = Pack(PackedForm::kInt4Min, GGML_TYPE_Q4_K, depth, channels, w);
-
-  fmt::print(
-      "| rows | sgemm | f32 | f16 | int16 | int8 | int4 | int4, minima |\n|---:|---:|---:|---:|---:|---:|---:|---:|\n");
+  struct Kernel {
+    const char* name;
+    PackedForm form;
+    ggml_type type;
+  };
+  constexpr Kernel kKernels[] = {
+      {"f32", PackedForm::kF32, GGML_TYPE_F32},       {"f16", PackedForm::kF16, GGML_TYPE_F16},
+      {"int16", PackedForm::kInt16, GGML_TYPE_F16},   {"int8", PackedForm::kInt8, GGML_TYPE_Q8_0},
+      {"int4", PackedForm::kInt4, GGML_TYPE_Q4_0},    {"int4 of q4_K", PackedForm::kInt4Min, GGML_TYPE_Q4_K},
+      {"q6_K", PackedForm::kScaled8, GGML_TYPE_Q6_K}, {"q5_K", PackedForm::kScaled8Min, GGML_TYPE_Q5_K},
+      {"q3_K", PackedForm::kScaled4, GGML_TYPE_Q3_K}, {"iq4_xs", PackedForm::kScaledIq4, GGML_TYPE_IQ4_XS}};
+  std::vector<PackedMatrix> matrices;
+  std::string ruler = "|---:|---:|";
+  fmt::print("{}\n\n| rows | sgemm |", InstructionSetInUse());
+  for (const Kernel& kernel : kKernels) {
+    matrices.push_back(Pack(kernel.form, kernel.type, depth, channels, w));
+    fmt::print(" {} |", kernel.name);
+    ruler += "---:|";
+  }
+  fmt::print("\n{}\n", ruler);
   for (const std::string& item : row_counts) {
     const RowsShape shape{.depth = depth, .rows = std::stoll(item)};
     const std::vector<float> x = Numbers(shape.rows * depth, 2);
@@ -87,15 +100,11 @@ int Main(int argc, char** argv) {
       LayOutRows(matrix.rows_form(), shape, rows, laid_out.data());
       Multiply(matrix, shape, laid_out.data(), {.first = 0, .last = matrix.panels(), .y = y.data()});
     };
-    Contender contenders[] = {
-        {"sgemm", [&] { Sgemm(shape.rows, channels, depth, x.data(), w.data(), y.data()); }},
-        {"f32", [&] { multiply(f32); }},
-        {"f16", [&] { multiply(f16); }},
-        {"int16", [&] { multiply(i16); }},
-        {"int8", [&] { multiply(q8); }},
-        {"int4", [&] { multiply(q4); }},
-        {"int4, minima", [&] { multiply(q4_k); }},
-    };
+    std::vector<Contender> contenders = {
+        {"sgemm", [&] { Sgemm(shape.rows, channels, depth, x.data(), w.data(), y.data()); }}};
+    for (std::size_t i = 0; i < matrices.size(); ++i) {
+      contenders.push_back({kKernels[i].name, [&, i] { multiply(matrices[i]); }});
+    }
     for (int i = 0; i < repeats; ++i) {
       for (Contender& contender : contenders) {
         const double begin = CpuSeconds();

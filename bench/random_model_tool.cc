@@ -1,40 +1,29 @@
-// Writes a LLaDA of a given size with random weights: the real shapes, the real file format, nothing learned. For
+// Writes a model of a given shape with random weights: the real shapes, the real file format, nothing learned. For
 // measuring speed and memory where no checkpoint is at hand.
 //
-//   random_model_tool SHAPE TYPE OUT.gguf        SHAPE: 60m, 1b, 8b; TYPE: as of `punt convert`
+//   random_model_tool SHAPE TYPE OUT.gguf        SHAPE: a row of random_shapes.h; TYPE: as of `punt convert`
+//
+// A pool of a million weights is rounded to the type once, and its blocks are dealt out: files of any size are written
+// as fast as the disk takes them.
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "base/check.h"
 #include "base/processors.h"
 #include "model/convert.h"
+#include "model/weight_types.h"
+#include "random_shapes.h"
 #include "tool.h"
 #include "weights/weight_source.h"
 
 namespace punt {
 namespace {
-
-struct Shape {
-  std::string_view name;
-  std::int64_t layers, dim, feed_forward, heads, vocab;
-};
-
-// 60m and 1b have a small vocabulary, so that the head does not hide the layers; 8b is LLaDA-8B.
-constexpr std::array kShapes = {Shape{"60m", 8, 512, 1536, 8, 32064}, Shape{"1b", 16, 2048, 5632, 16, 32064},
-                                Shape{"8b", 32, 4096, 12288, 32, 126464}};
-
-const Shape& FindShape(std::string_view name) {
-  for (const Shape& shape : kShapes) {
-    if (shape.name == name) return shape;
-  }
-  BadInput("unknown shape '{}'; valid: 60m, 1b, 8b", name);
-}
 
 /// Bytes as letters, the way byte-level vocabularies write them, then entries without a meaning.
 std::vector<std::string> Tokens(std::int64_t vocab) {
@@ -57,26 +46,42 @@ std::vector<std::string> Tokens(std::int64_t vocab) {
   return tokens;
 }
 
-Metadata MakeMetadata(const Shape& shape) {
+Metadata MakeMetadata(const RandomShape& shape) {
   GgufPtr context(gguf_init_empty());
   gguf_context* c = context.get();
-  const auto integer = [&](const char* key, std::int64_t value) {
-    gguf_set_val_u32(c, key, static_cast<std::uint32_t>(value));
+  const std::string prefix = std::string(shape.architecture) + ".";
+  const auto integer = [&](const std::string& key, std::int64_t value) {
+    gguf_set_val_u32(c, key.c_str(), static_cast<std::uint32_t>(value));
   };
-  gguf_set_val_str(c, "general.architecture", "llada");
+  gguf_set_val_str(c, "general.architecture", shape.architecture);
   gguf_set_val_str(c, "general.name", fmt::format("random weights, {}", shape.name).c_str());
-  integer("llada.context_length", 4096);
-  integer("llada.embedding_length", shape.dim);
-  integer("llada.block_count", shape.layers);
-  integer("llada.feed_forward_length", shape.feed_forward);
-  integer("llada.attention.head_count", shape.heads);
-  integer("llada.attention.head_count_kv", shape.heads);
-  integer("llada.rope.dimension_count", shape.dim / shape.heads);
-  integer("llada.vocab_size", shape.vocab);
-  gguf_set_val_f32(c, "llada.attention.layer_norm_rms_epsilon", 1e-5f);
-  gguf_set_val_f32(c, "llada.rope.freq_base", 500000.0f);
-  gguf_set_val_bool(c, "llada.attention.causal", false);
+  integer(prefix + "context_length", 4096);
+  integer(prefix + "embedding_length", shape.dim);
+  integer(prefix + "block_count", shape.layers);
+  integer(prefix + "feed_forward_length", shape.feed_forward);
+  integer(prefix + "attention.head_count", shape.heads);
+  integer(prefix + "attention.head_count_kv", shape.kv_heads);
+  integer(prefix + "attention.key_length", shape.head_dim);
+  integer(prefix + "attention.value_length", shape.head_dim);
+  integer(prefix + "rope.dimension_count", shape.head_dim);
+  integer(prefix + "vocab_size", shape.vocab);
+  gguf_set_val_f32(c, (prefix + "attention.layer_norm_rms_epsilon").c_str(), 1e-5f);
+  gguf_set_val_f32(c, (prefix + "rope.freq_base").c_str(), 500000.0f);
+  gguf_set_val_bool(c, (prefix + "attention.causal").c_str(), false);
   gguf_set_val_bool(c, "diffusion.shift_logits", false);
+  if (shape.experts > 0) {
+    integer(prefix + "expert_count", shape.experts);
+    integer(prefix + "expert_used_count", shape.experts_used);
+    integer(prefix + "expert_feed_forward_length", shape.expert_dim);
+  }
+  if (shape.groups > 0) {
+    integer(prefix + "expert_group_count", shape.groups);
+    integer(prefix + "expert_group_used_count", shape.groups_used);
+    integer(prefix + "expert_shared_count", 1);
+    integer(prefix + "leading_dense_block_count", shape.dense_layers);
+    gguf_set_val_f32(c, (prefix + "expert_weights_scale").c_str(), 2.5f);
+  }
+  if (shape.block > 0) integer("diffusion.block_length", shape.block);
 
   const std::vector<std::string> tokens = Tokens(shape.vocab);
   std::vector<const char*> pointers;
@@ -102,26 +107,19 @@ Metadata MakeMetadata(const Shape& shape) {
 
 class RandomSource : public WeightSource {
  public:
-  explicit RandomSource(const Shape& shape) : metadata_(MakeMetadata(shape)), pool_(std::size_t{1} << 20) {
+  RandomSource(const RandomShape& shape, std::string_view type)
+      : metadata_(MakeMetadata(shape)), pool_(std::size_t{1} << 20), tensors_(TensorsOf(shape)) {
     // Twelve uniform numbers make a normal one near enough; a long pool is dealt out again and again.
     for (std::size_t i = 0; i < pool_.size(); ++i) {
       double sum = -6;
       for (std::uint64_t k = 0; k < 12; ++k) sum += HashedUniform(i * 12 + k);
       pool_[i] = static_cast<float>(sum);
     }
-    Add("token_embd.weight", {shape.dim, shape.vocab});
-    Add("output_norm.weight", {shape.dim});
-    Add("output.weight", {shape.dim, shape.vocab});
-    for (std::int64_t i = 0; i < shape.layers; ++i) {
-      const std::string layer = fmt::format("blk.{}.", i);
-      Add(layer + "attn_norm.weight", {shape.dim});
-      for (const char* name : {"attn_q", "attn_k", "attn_v", "attn_output"}) {
-        Add(layer + name + ".weight", {shape.dim, shape.dim});
-      }
-      Add(layer + "ffn_norm.weight", {shape.dim});
-      Add(layer + "ffn_gate.weight", {shape.dim, shape.feed_forward});
-      Add(layer + "ffn_up.weight", {shape.dim, shape.feed_forward});
-      Add(layer + "ffn_down.weight", {shape.feed_forward, shape.dim});
+    const WeightType wanted = ParseWeightType(type);
+    if (wanted.is_keep) BadInput("a model with random weights has no type to keep");
+    for (TensorInfo& tensor : tensors_) {
+      tensor.type = ChooseType(wanted, tensor, shape.layers).type;
+      AddPool(tensor.type, tensor.shape[0]);
     }
   }
 
@@ -131,16 +129,21 @@ class RandomSource : public WeightSource {
 
   void Read(std::size_t index, std::span<std::byte> out) const override {
     const TensorInfo& info = tensors_[index];
-    auto* values = reinterpret_cast<float*>(out.data());
-    const auto count = static_cast<std::size_t>(info.elements());
     if (info.shape[1] == 1) {
-      std::fill_n(values, count, 1.0f);
+      auto* values = reinterpret_cast<float*>(out.data());
+      std::fill_n(values, info.elements(), info.name.ends_with(".bias") ? 0.0f : 1.0f);
       return;
     }
-    const float scale = 1.0f / std::sqrt(static_cast<float>(info.shape[0]));
-    const std::size_t begin = index * 7919;
-    for (std::size_t i = 0; i < count; ++i)
-      values[i] = scale * pool_[(begin + i + i / pool_.size() * 31) % pool_.size()];
+    const std::vector<std::byte>& pool = pools_.at({info.type, info.shape[0]});
+    const std::size_t block = ggml_type_size(info.type);
+    std::size_t from = index * 7919 * block % pool.size();
+    for (std::size_t done = 0; done < out.size();) {
+      const std::size_t count = std::min(out.size() - done, pool.size() - from);
+      std::copy_n(pool.begin() + static_cast<std::ptrdiff_t>(from), count,
+                  out.begin() + static_cast<std::ptrdiff_t>(done));
+      done += count;
+      from = done / pool.size() * 31 * block % pool.size();
+    }
   }
 
  private:
@@ -150,22 +153,31 @@ class RandomSource : public WeightSource {
     return static_cast<double>((x ^ (x >> 31)) >> 11) * 0x1p-53;
   }
 
-  void Add(std::string name, std::initializer_list<std::int64_t> shape) {
-    TensorInfo info{.name = std::move(name)};
-    std::copy(shape.begin(), shape.end(), info.shape.begin());
-    tensors_.push_back(std::move(info));
+  /// The pool for rows of such a length, so that products are about as large as what goes in.
+  void AddPool(ggml_type type, std::int64_t row) {
+    std::vector<std::byte>& pool = pools_[{type, row}];
+    if (!pool.empty()) return;
+    std::vector<float> scaled(pool_);
+    for (float& each : scaled) each /= std::sqrt(static_cast<float>(row));
+    const auto count = static_cast<std::int64_t>(scaled.size());
+    pool.resize(ggml_row_size(type, count));
+    if (type == GGML_TYPE_F32) {
+      std::memcpy(pool.data(), scaled.data(), pool.size());
+    } else {
+      ggml_quantize_chunk(type, scaled.data(), pool.data(), 0, 1, count, nullptr);
+    }
   }
 
   Metadata metadata_;
   std::vector<float> pool_;
+  std::map<std::pair<ggml_type, std::int64_t>, std::vector<std::byte>> pools_;
   std::vector<TensorInfo> tensors_;
 };
 
 int Main(int argc, char** argv) {
-  if (argc != 4) BadInput("usage: random_model_tool 60m|1b|8b TYPE OUT.gguf");
-  const RandomSource source(FindShape(argv[1]));
-  const auto threads = UsableProcessors();
-  const ConvertResult result = Convert(source, argv[3], {.type = argv[2], .threads = threads});
+  if (argc != 4) BadInput("usage: random_model_tool SHAPE TYPE OUT.gguf");
+  const RandomSource source(FindRandomShape(argv[1]), argv[2]);
+  const ConvertResult result = Convert(source, argv[3], {.type = "keep", .threads = UsableProcessors()});
   fmt::print("{}: {} tensors, {:.2f}e9 parameters, {:.2f} GB\n", argv[3], result.tensors,
              static_cast<double>(result.parameters) * 1e-9, static_cast<double>(result.bytes_out) * 1e-9);
   return 0;

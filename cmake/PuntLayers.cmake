@@ -93,7 +93,7 @@ endfunction()
 # Instruction sets that punt's own kernels are compiled for, best first: names of PUNT_ISA.
 set(PUNT_LEVELS portable)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-  set(PUNT_LEVELS avx512 avx2 sse4 ssse3 portable)
+  set(PUNT_LEVELS avx512_vnni avx512 avx2 sse4 ssse3 portable)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
   set(PUNT_LEVELS neon)
 endif()
@@ -102,7 +102,8 @@ endif()
 # program's in one go. Sanitized builds do not: levels differ in registers, which sanitizers do not look at, and the tests
 # of kernels go through all of them by themselves.
 set(PUNT_LEVEL_TESTS
-  src/kernels/attention_kernels_test.cc src/kernels/linear_kernels_test.cc src/model/linear_test.cc
+  src/kernels/attention_kernels_test.cc src/kernels/linear_kernels_test.cc src/kernels/scaled_blocks_test.cc
+  src/model/linear_test.cc
   src/model/layer_states_test.cc src/model/odd_heads_test.cc src/model/parity_test.cc src/model/quantised_test.cc
   src/denoise/neural_cache_test.cc src/denoise/neural_denoiser_test.cc src/denoise/neural_session_test.cc
   src/kernels/row_kernels_test.cc

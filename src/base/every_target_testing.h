@@ -2,6 +2,9 @@
 #pragma once
 
 #include <gtest/gtest.h>
+
+#include "base/highway_targets.h"
+// After what it defines.
 #include <hwy/targets.h>
 
 #include <cstdint>

@@ -1,12 +1,14 @@
 #include "base/instruction_set.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
 #include <cstdlib>
 
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)  // as all kernels
-#include <fmt/ranges.h>
+#include "base/highway_targets.h"
+// After what it defines.
 #include <hwy/targets.h>
 
 #include "base/check.h"
@@ -19,6 +21,7 @@ std::string NameOf(std::int64_t target) {
   if (target == HWY_SCALAR || target == HWY_EMU128) return "portable";
   std::string name = hwy::TargetName(target);
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (name == "avx3_dl") return "avx512_vnni";  // and more that came with it
   if (name.starts_with("avx3")) name.replace(0, 4, "avx512");
   return name;
 }
@@ -68,7 +71,9 @@ bool IsCompiledInstructionSet(std::string_view name) {
 }
 
 std::string InstructionSetInUse() {
-  const auto used = static_cast<std::uint64_t>(hwy::SupportedTargets() & HWY_TARGETS);
+  const std::int64_t supported = hwy::SupportedTargets();
+  hwy::GetChosenTarget().Update(supported);  // whoever asks Highway makes it choose anew, among those disabled as well
+  const auto used = static_cast<std::uint64_t>(supported & HWY_TARGETS);
   return NameOf(static_cast<std::int64_t>(used & ~(used - 1)));
 }
 

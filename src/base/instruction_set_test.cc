@@ -3,6 +3,9 @@
 #include "base/instruction_set.h"
 
 #include <gtest/gtest.h>
+
+#include "base/highway_targets.h"
+// After what it defines.
 #include <hwy/targets.h>
 
 #include <cstdlib>
@@ -28,6 +31,13 @@ TEST(InstructionSet, TheBestIsUsedUnlessAnotherIsNamed) {
   EXPECT_EQ(InstructionSetInUse(), is_named ? named : InstructionSets().front());
   // All that is left for kernels to choose from.
   EXPECT_EQ(hwy::SupportedAndGeneratedTargets().size(), is_named ? 1u : InstructionSets().size());
+}
+
+TEST(InstructionSet, AskingDoesNotChangeIt) {
+  InstructionSetInUse();
+  const std::size_t index = hwy::GetChosenTarget().GetIndex();
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  EXPECT_EQ(index, hwy::GetChosenTarget().GetIndex());
 }
 
 }  // namespace

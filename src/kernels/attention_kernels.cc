@@ -2,7 +2,8 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/attention_kernels.cc"
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)  // no vectors in arrays
+#include "base/highway_targets.h"
+// After what it defines.
 #include <hwy/foreach_target.h>
 // After foreach_target.
 #include <hwy/aligned_allocator.h>

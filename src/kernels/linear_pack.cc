@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "kernels/linear_kernels.h"
+#include "kernels/scaled_blocks.h"
 
 namespace punt {
 namespace {
@@ -16,12 +17,6 @@ struct Block {
   ggml_fp16_t scale = 0;
   std::int8_t weights[kBlock] = {};
 };
-
-ggml_fp16_t ReadHalf(const std::byte* bytes) {
-  ggml_fp16_t half = 0;
-  std::memcpy(&half, bytes, sizeof(half));
-  return half;
-}
 
 // The block formats of GGUF: a half for the scale, then the weights.
 
@@ -57,6 +52,17 @@ Block ReadQ5_0(const std::byte* bytes) {
   return block;
 }
 
+/// Nibbles, in q4_0's order, are places in a table.
+Block ReadIq4Nl(const std::byte* bytes) {
+  Block block{.scale = ReadHalf(bytes)};
+  for (std::int64_t i = 0; i < kBlock / 2; ++i) {
+    const unsigned pair = std::to_integer<unsigned>(bytes[2 + i]);
+    block.weights[i] = kIq4Values[pair & 15];
+    block.weights[i + kBlock / 2] = kIq4Values[pair >> 4];
+  }
+  return block;
+}
+
 using BlockReader = Block (*)(const std::byte*);
 
 BlockReader ReaderOf(ggml_type type) {
@@ -67,6 +73,8 @@ BlockReader ReaderOf(ggml_type type) {
       return ReadQ4_0;
     case GGML_TYPE_Q5_0:
       return ReadQ5_0;
+    case GGML_TYPE_IQ4_NL:
+      return ReadIq4Nl;
     default:
       return nullptr;
   }
@@ -136,14 +144,24 @@ NibbleBlock ReadCentred(const std::byte* row, std::int64_t block) {
   return nibbles;
 }
 
+/// q4_1: halves for the scale and for what is added to each scaled weight, then nibbles as in q4_0.
+NibbleBlock ReadQ4_1(const std::byte* row, std::int64_t block) {
+  const std::byte* bytes = row + static_cast<std::size_t>(block) * ggml_type_size(GGML_TYPE_Q4_1);
+  NibbleBlock nibbles{.scale = ReadHalf(bytes), .minimum = static_cast<ggml_fp16_t>(ReadHalf(bytes + 2) ^ 0x8000)};
+  for (std::int64_t i = 0; i < kBlock / 2; ++i) {
+    const unsigned pair = std::to_integer<unsigned>(bytes[4 + i]);
+    nibbles.weights[i] = static_cast<std::uint8_t>(pair & 15);
+    nibbles.weights[i + kBlock / 2] = static_cast<std::uint8_t>(pair >> 4);
+  }
+  return nibbles;
+}
+
 /// q4_K: 8 blocks share two halves; scales and minima of 6 bits each take 12 bytes; then come nibbles: the low ones of
 /// 32 bytes are one block, the high ones the next.
 NibbleBlock ReadQ4_K(const std::byte* row, std::int64_t block) {
   const std::byte* bytes = row + static_cast<std::size_t>(block / 8) * ggml_type_size(GGML_TYPE_Q4_K);
-  const auto at = [&](std::int64_t i) { return std::to_integer<unsigned>(bytes[4 + i]); };
   const std::int64_t j = block % 8;
-  const unsigned scale = j < 4 ? at(j) & 63 : (at(j + 4) & 15) | (at(j - 4) >> 6 << 4);
-  const unsigned minimum = j < 4 ? at(j + 4) & 63 : (at(j + 4) >> 4) | (at(j) >> 6 << 4);
+  const auto [scale, minimum] = ReadSixBits(bytes + 4, j);
   const auto times = [](ggml_fp16_t half, unsigned factor) {
     return ggml_fp32_to_fp16(ggml_fp16_to_fp32(half) * static_cast<float>(factor));
   };
@@ -160,8 +178,19 @@ NibbleBlock ReadQ4_K(const std::byte* row, std::int64_t block) {
 template <typename AnyBlock>
 void PlaceBlock(const AnyBlock& block, std::int64_t channel, std::uint8_t* weights) {
   constexpr std::size_t kPair = 2 * sizeof(block.weights[0]);
-  for (std::int64_t i = 0; i < kBlock / 2; ++i) {
+  constexpr auto kCount = static_cast<std::int64_t>(std::size(AnyBlock{}.weights));
+  for (std::int64_t i = 0; i < kCount / 2; ++i) {
     std::memcpy(weights + static_cast<std::size_t>(i * kPanel + channel) * kPair, block.weights + 2 * i, kPair);
+  }
+}
+
+/// [depth / 4][16][2] bytes of two nibbles each.
+void PlaceNibbles(const ScaledBlock& block, std::int64_t channel, std::uint8_t* weights) {
+  for (std::int64_t i = 0; i < kStretch; i += 4) {
+    for (std::int64_t k = 0; k < 2; ++k) {
+      weights[(i / 4 * kPanel + channel) * 2 + k] =
+          static_cast<std::uint8_t>((block.weights[i + k] & 15) | (block.weights[i + 2 + k] & 15) << 4);
+    }
   }
 }
 
@@ -227,6 +256,16 @@ ggml_type TypeOf(PackedForm form) {
       return GGML_TYPE_Q4_0;
     case PackedForm::kInt4Min:
       return GGML_TYPE_Q4_K;
+    case PackedForm::kScaled8:
+      return GGML_TYPE_Q6_K;
+    case PackedForm::kScaled8Min:
+      return GGML_TYPE_Q5_K;
+    case PackedForm::kScaled4:
+      return GGML_TYPE_Q3_K;
+    case PackedForm::kScaled4Min:
+      return GGML_TYPE_Q2_K;
+    case PackedForm::kScaledIq4:
+      return GGML_TYPE_IQ4_XS;
     default:
       return GGML_TYPE_COUNT;
   }
@@ -256,7 +295,15 @@ void Interleave(const std::byte* rows, std::int64_t depth, std::int64_t count, T
 }  // namespace
 
 bool PackedExactly(ggml_type type) { return ReaderOf(type) != nullptr; }
-bool PackedInNibbles(ggml_type type) { return type == GGML_TYPE_Q4_0 || type == GGML_TYPE_Q4_K; }
+
+PackedForm KeptForm(ggml_type type) {
+  if (type == GGML_TYPE_Q4_1) return PackedForm::kInt4Min;
+  for (PackedForm form : {PackedForm::kInt4, PackedForm::kInt4Min, PackedForm::kScaled8, PackedForm::kScaled8Min,
+                          PackedForm::kScaled4, PackedForm::kScaled4Min, PackedForm::kScaledIq4}) {
+    if (TypeOf(form) == type) return form;
+  }
+  return PackedForm::kInt8;
+}
 
 std::size_t PackedMatrix::DepthBytes(std::int64_t depth) const {
   const auto weights = static_cast<std::size_t>(depth * kPanel);
@@ -264,63 +311,83 @@ std::size_t PackedMatrix::DepthBytes(std::int64_t depth) const {
     case PackedForm::kF32:
       return weights * 4;
     case PackedForm::kInt8:
+    case PackedForm::kScaled8:
+    case PackedForm::kScaled8Min:
       return weights;
     case PackedForm::kInt4:
     case PackedForm::kInt4Min:
+    case PackedForm::kScaled4:
+    case PackedForm::kScaled4Min:
+    case PackedForm::kScaledIq4:
       return weights / 2;
     default:
       return weights * 2;
   }
 }
 
-PackedMatrix::PackedMatrix(PackedForm form, std::int64_t depth, std::int64_t channels)
-    : form_(form), depth_(depth), channels_(channels) {
+PackedMatrix::PackedMatrix(PackedForm form, std::int64_t depth, std::int64_t channels, std::int64_t parts)
+    : form_(form), depth_(depth), channels_(channels), parts_(parts) {
+  Check(!is_scaled() || depth % kStretch == 0, "whole stretches in scaled forms");
   const std::size_t weights = DepthBytes(panels() * padded_depth());
-  const std::size_t scales = has_blocks() ? static_cast<std::size_t>(panels() * blocks() * kPanel) : 0;
+  const auto units = [&](std::int64_t each) {
+    return static_cast<std::size_t>(has_blocks() ? panels() * ((padded_depth() + each - 1) / each) : 0);
+  };
+  const std::size_t scales = units(scale_depth()) * kPanel;
   const std::size_t minima = has_minima() ? scales : 0;
-  bytes_ = weights + (scales + minima) * sizeof(ggml_fp16_t);
+  const std::size_t factors = is_scaled() ? units(kStretch) * static_cast<std::size_t>(stretch_factors()) : 0;
+  bytes_ = weights + (scales + minima) * sizeof(ggml_fp16_t) + factors;
   values_ = hwy::AllocateAligned<std::uint8_t>(weights);
   PreferHugePages(values_.get(), weights);
   if (scales > 0) scales_ = hwy::AllocateAligned<ggml_fp16_t>(scales);
   if (minima > 0) minima_ = hwy::AllocateAligned<ggml_fp16_t>(minima);
-  const bool is_missing = (scales > 0 && scales_ == nullptr) || (minima > 0 && minima_ == nullptr);
+  if (factors > 0) factors_ = hwy::AllocateAligned<std::int8_t>(factors);
+  const bool is_missing =
+      (scales > 0 && scales_ == nullptr) || (minima > 0 && minima_ == nullptr) || (factors > 0 && factors_ == nullptr);
   if (values_ == nullptr || is_missing) throw std::bad_alloc();
 }
 
-struct PackedMatrix::Parts {
+struct PackedMatrix::Contents {
   std::vector<std::uint8_t> weights;
   std::vector<ggml_fp16_t> scales;
   std::vector<ggml_fp16_t> minima;
+  std::vector<std::int8_t> factors;
 };
 
 void PackedMatrix::Pack(std::int64_t panel, ggml_type type, const std::byte* rows) {
-  Check(form_ == PackedForm::kInt8 || form_ == PackedForm::kInt16 || type == TypeOf(form_),
+  const bool takes_any = form_ == PackedForm::kInt8 || form_ == PackedForm::kInt16;
+  Check(takes_any || type == TypeOf(form_) || (type == GGML_TYPE_Q4_1 && form_ == PackedForm::kInt4Min),
         "weights of another type than their packed form");
-  rows += static_cast<std::size_t>(panel * kPanel) * ggml_row_size(type, depth_);
-  const auto blocks_of_panel = static_cast<std::size_t>(blocks() * kPanel);
-  Parts parts{.weights = std::vector<std::uint8_t>(DepthBytes(padded_depth())),
-              .scales = std::vector<ggml_fp16_t>(has_blocks() ? blocks_of_panel : 0),
-              .minima = std::vector<ggml_fp16_t>(has_minima() ? blocks_of_panel : 0)};
-  if (has_blocks()) {
-    PackBlocks(panel, type, rows, parts);
+  const std::int64_t first = panel % panels_of_part() * kPanel;
+  const std::int64_t count = std::min(kPanel, channels_ - first);
+  rows += static_cast<std::size_t>(panel / panels_of_part() * channels_ + first) * ggml_row_size(type, depth_);
+  const std::int64_t scales = has_blocks() ? (padded_depth() + scale_depth() - 1) / scale_depth() * kPanel : 0;
+  Contents contents{
+      .weights = std::vector<std::uint8_t>(DepthBytes(padded_depth())),
+      .scales = std::vector<ggml_fp16_t>(static_cast<std::size_t>(scales)),
+      .minima = std::vector<ggml_fp16_t>(static_cast<std::size_t>(has_minima() ? scales : 0)),
+      .factors = std::vector<std::int8_t>(static_cast<std::size_t>(is_scaled() ? stretches() * stretch_factors() : 0))};
+  if (is_scaled()) {
+    PackScaled(count, type, rows, contents);
+  } else if (has_blocks()) {
+    PackBlocks(count, type, rows, contents);
   } else {
-    PackFloats(panel, rows, parts.weights.data());
+    PackFloats(count, rows, contents.weights.data());
   }
   for (std::int64_t begin = 0; begin < padded_depth(); begin += kStretch) {
     const std::int64_t depth = std::min(kStretch, padded_depth() - begin);
     const std::int64_t before = DepthBefore(panel, begin);
-    std::copy_n(parts.weights.data() + DepthBytes(begin), DepthBytes(depth), values_.get() + DepthBytes(before));
-    const auto copy = [&](const std::vector<ggml_fp16_t>& from, ggml_fp16_t* to) {
+    std::copy_n(contents.weights.data() + DepthBytes(begin), DepthBytes(depth), values_.get() + DepthBytes(before));
+    const auto copy = [&](const auto& from, std::int64_t each, std::int64_t size, auto* to) {
       if (from.empty()) return;
-      std::copy_n(from.data() + begin / kBlock * kPanel, depth / kBlock * kPanel, to + before / kBlock * kPanel);
+      std::copy_n(from.data() + begin / each * size, depth / each * size, to + before / each * size);
     };
-    copy(parts.scales, scales_.get());
-    copy(parts.minima, minima_.get());
+    copy(contents.scales, scale_depth(), kPanel, scales_.get());
+    copy(contents.minima, scale_depth(), kPanel, minima_.get());
+    copy(contents.factors, kStretch, stretch_factors(), factors_.get());
   }
 }
 
-void PackedMatrix::PackFloats(std::int64_t panel, const std::byte* rows, std::uint8_t* weights) const {
-  const std::int64_t count = std::min(kPanel, channels_ - panel * kPanel);
+void PackedMatrix::PackFloats(std::int64_t count, const std::byte* rows, std::uint8_t* weights) const {
   if (form_ == PackedForm::kF32) {
     Interleave(rows, depth_, count, reinterpret_cast<std::uint32_t*>(weights));
   } else {
@@ -328,16 +395,16 @@ void PackedMatrix::PackFloats(std::int64_t panel, const std::byte* rows, std::ui
   }
 }
 
-void PackedMatrix::PackBlocks(std::int64_t panel, ggml_type type, const std::byte* rows, Parts& parts) const {
+void PackedMatrix::PackBlocks(std::int64_t count, ggml_type type, const std::byte* rows, Contents& contents) const {
   ChannelReader reader(type, depth_, form_ == PackedForm::kInt16);
   for (std::int64_t channel = 0; channel < kPanel; ++channel) {
-    const bool is_there = panel * kPanel + channel < channels_;
+    const bool is_there = channel < count;
     const std::byte* row = rows + static_cast<std::size_t>(channel) * ggml_row_size(type, depth_);
     if (is_there && form_ < PackedForm::kInt4) reader.Enter(row);
     for (std::int64_t b = 0; b < blocks(); ++b) {
       const auto place = [&](const auto& block) {
-        parts.scales[static_cast<std::size_t>(b * kPanel + channel)] = block.scale;
-        PlaceBlock(block, channel, parts.weights.data() + DepthBytes(b * kBlock));
+        contents.scales[static_cast<std::size_t>(b * kPanel + channel)] = block.scale;
+        PlaceBlock(block, channel, contents.weights.data() + DepthBytes(b * kBlock));
       };
       if (form_ == PackedForm::kInt16) {
         place(is_there ? reader.ReadWide(b) : WideBlock{});
@@ -346,9 +413,35 @@ void PackedMatrix::PackBlocks(std::int64_t panel, ggml_type type, const std::byt
       } else if (form_ == PackedForm::kInt4) {
         place(is_there ? ReadCentred(row, b) : NibbleBlock{});
       } else {
-        const NibbleBlock block = is_there ? ReadQ4_K(row, b) : NibbleBlock{};
-        parts.minima[static_cast<std::size_t>(b * kPanel + channel)] = block.minimum;
+        NibbleBlock block;
+        if (is_there) block = type == GGML_TYPE_Q4_1 ? ReadQ4_1(row, b) : ReadQ4_K(row, b);
+        contents.minima[static_cast<std::size_t>(b * kPanel + channel)] = block.minimum;
         place(block);
+      }
+    }
+  }
+}
+
+void PackedMatrix::PackScaled(std::int64_t count, ggml_type type, const std::byte* rows, Contents& contents) const {
+  const bool is_bytes = form_ == PackedForm::kScaled8 || form_ == PackedForm::kScaled8Min;
+  for (std::int64_t channel = 0; channel < count; ++channel) {
+    const std::byte* row = rows + static_cast<std::size_t>(channel) * ggml_row_size(type, depth_);
+    for (std::int64_t s = 0; s < stretches(); ++s) {
+      const ScaledBlock block = ReadScaledBlock(type, row + static_cast<std::size_t>(s) * ggml_type_size(type));
+      std::uint8_t* weights = contents.weights.data() + DepthBytes(s * kStretch);
+      if (is_bytes) {
+        PlaceBlock(block, channel, weights);
+      } else {
+        PlaceNibbles(block, channel, weights);
+      }
+      contents.scales[static_cast<std::size_t>(s * kPanel + channel)] = block.scale;
+      std::int8_t* factors = contents.factors.data() + s * stretch_factors();
+      for (std::int64_t piece = 0; piece < kPieces; ++piece) factors[piece * kPanel + channel] = block.factors[piece];
+      if (!has_minima()) continue;
+      contents.minima[static_cast<std::size_t>(s * kPanel + channel)] = block.minimum;
+      factors += kPieces * kPanel;
+      for (std::int64_t piece = 0; piece < kPieces; ++piece) {
+        factors[(piece / 2 * kPanel + channel) * 2 + piece % 2] = block.minima[piece];
       }
     }
   }

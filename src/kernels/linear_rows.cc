@@ -2,12 +2,14 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/linear_rows.cc"
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)  // as linear_kernels.cc
+#include "base/highway_targets.h"
+// After what it defines.
 #include <hwy/foreach_target.h>
 // After foreach_target.
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 HWY_BEFORE_NAMESPACE();
@@ -46,6 +48,7 @@ HWY_INLINE float Round(const float* x, std::int64_t count, float steps, To* roun
 }
 
 float RoundStretch(const float* x, std::int16_t* rounded) { return Round(x, kStretch, 32767.0f, rounded); }
+float RoundStretchTo12(const float* x, std::int16_t* rounded) { return Round(x, kStretch, 2047.0f, rounded); }
 float RoundBlock(const float* x, std::int8_t* rounded) { return Round(x, kBlock, 127.0f, rounded); }
 
 }  // namespace HWY_NAMESPACE
@@ -58,6 +61,7 @@ namespace punt {
 namespace {
 
 HWY_EXPORT(RoundStretch);
+HWY_EXPORT(RoundStretchTo12);
 HWY_EXPORT(RoundBlock);
 
 }  // namespace
@@ -66,6 +70,7 @@ void LayOutRows(RowsForm form, const RowsShape& shape, const RowsShare& share, s
   auto* scales16 = reinterpret_cast<float*>(laid_out + shape.numbers() * 2);
   auto* scales8 = reinterpret_cast<float*>(laid_out + shape.numbers());
   auto* excess = reinterpret_cast<std::int32_t*>(scales8 + shape.numbers() / kBlock);
+  auto* sums = reinterpret_cast<std::int16_t*>(scales16 + shape.stretches() * shape.rows);
   for (std::int64_t s = 0; s < shape.stretches(); ++s) {
     const std::int64_t depth = std::min(kStretch, shape.depth - s * kStretch);
     for (std::int64_t row = share.first; row < share.last; ++row) {
@@ -84,6 +89,14 @@ void LayOutRows(RowsForm form, const RowsShape& shape, const RowsShare& share, s
           scales16[at] =
               HWY_DYNAMIC_DISPATCH(RoundStretch)(x, reinterpret_cast<std::int16_t*>(laid_out) + at * kStretch);
           break;
+        case RowsForm::kInt12: {
+          auto* out = reinterpret_cast<std::int16_t*>(laid_out) + at * kStretch;
+          scales16[at] = HWY_DYNAMIC_DISPATCH(RoundStretchTo12)(x, out);
+          for (std::int64_t piece = 0; piece < kPieces; ++piece, out += kPiece) {
+            sums[at * kPieces + piece] = static_cast<std::int16_t>(std::accumulate(out, out + kPiece, 0));
+          }
+          break;
+        }
         case RowsForm::kInt8:
           for (std::int64_t block = at * kStretch / kBlock; block < (at + 1) * kStretch / kBlock; ++block) {
             auto* out = reinterpret_cast<std::int8_t*>(laid_out) + block * kBlock;
@@ -94,6 +107,19 @@ void LayOutRows(RowsForm form, const RowsShape& shape, const RowsShare& share, s
           break;
       }
     }
+  }
+}
+
+void GatherRows(RowsForm form, const RowsShape& shape, const std::byte* laid_out, std::span<const std::int64_t> rows,
+                std::byte* gathered) {
+  for (std::size_t bytes : RowsShape::RowBytes(form)) {
+    for (std::int64_t s = 0; s < shape.stretches() && bytes > 0; ++s) {
+      for (std::int64_t row : rows) {
+        std::memcpy(gathered, laid_out + static_cast<std::size_t>(s * shape.rows + row) * bytes, bytes);
+        gathered += bytes;
+      }
+    }
+    laid_out += static_cast<std::size_t>(shape.stretches() * shape.rows) * bytes;
   }
 }
 

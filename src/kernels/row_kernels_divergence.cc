@@ -26,7 +26,8 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/row_kernels_divergence.cc"
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)  // no vectors in structs
+#include "base/highway_targets.h"
+// After what it defines.
 #include <hwy/foreach_target.h>
 // After foreach_target.
 #include <hwy/highway.h>

@@ -1,8 +1,6 @@
 #include "kernels/row_kernels.h"
 
 #include <gtest/gtest.h>
-#include <hwy/highway.h>
-#include <hwy/targets.h>
 
 #include <algorithm>
 #include <cmath>

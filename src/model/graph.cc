@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "kernels/attention_kernels.h"
+#include "model/expert_products.h"
 
 namespace punt {
 
@@ -116,12 +117,26 @@ ggml_tensor* Graph::Factor(std::string_view name) {
   return weight->type == GGML_TYPE_BF16 ? ggml_cast(context_, weight, GGML_TYPE_F32) : weight;
 }
 
+const LaidOut& Graph::LayOut(ggml_tensor* x, RowsForm form) {
+  LaidOut& laid_out = laid_out_[{x, form}];
+  if (laid_out.node == nullptr) laid_out = LayOutNode(context_, x, form, team_);
+  return laid_out;
+}
+
 ggml_tensor* Graph::Multiply(ggml_tensor* x, std::string_view name) {
   const PackedMatrix* packed = linear_.Find(Tensor(std::string(name) + ".weight"));
   if (packed == nullptr) return ggml_mul_mat(context_, Factor(name), x);
-  LaidOut& laid_out = laid_out_[{x, packed->rows_form()}];
-  if (laid_out.node == nullptr) laid_out = LayOutNode(context_, x, packed->rows_form(), team_);
-  return MultiplyNode(context_, products_.emplace_back(Product{*packed, team_}), laid_out);
+  return MultiplyNode(context_, products_.emplace_back(Product{*packed, team_}), LayOut(x, packed->rows_form()));
+}
+
+ggml_tensor* Graph::MultiplyExperts(ggml_tensor* x, std::string_view name, ggml_tensor* experts) {
+  const PackedMatrix* packed = linear_.Find(Tensor(std::string(name) + ".weight"));
+  if (packed == nullptr) {
+    ggml_tensor* rows = ggml_reshape_3d(context_, x, x->ne[0], x->ne[1] / experts->ne[1], experts->ne[1]);
+    return ggml_mul_mat_id(context_, Factor(name), rows, experts);
+  }
+  return ExpertsNode(context_, products_.emplace_back(Product{*packed, team_}), LayOut(x, packed->rows_form()),
+                     experts);
 }
 
 ggml_tensor* Graph::Linear(ggml_tensor* x, std::string_view name) {
@@ -296,11 +311,11 @@ ggml_tensor* Graph::Experts(ggml_tensor* x, Choice choice) {
   }
   const std::int64_t dim = x->ne[0];
   const std::int64_t tokens = x->ne[1];
-  ggml_tensor* input = ggml_reshape_3d(context_, x, dim, 1, tokens);
-  ggml_tensor* up = ggml_mul_mat_id(context_, Factor("ffn_up_exps"), input, choice.experts);
-  ggml_tensor* gate = ggml_mul_mat_id(context_, Factor("ffn_gate_exps"), input, choice.experts);
+  ggml_tensor* up = MultiplyExperts(x, "ffn_up_exps", choice.experts);
+  ggml_tensor* gate = MultiplyExperts(x, "ffn_gate_exps", choice.experts);
   ggml_tensor* hidden = ggml_swiglu_split(context_, gate, up);
-  ggml_tensor* out = ggml_mul_mat_id(context_, Factor("ffn_down_exps"), hidden, choice.experts);
+  hidden = ggml_reshape_2d(context_, hidden, hidden->ne[0], hidden->ne[1] * hidden->ne[2]);
+  ggml_tensor* out = MultiplyExperts(hidden, "ffn_down_exps", choice.experts);
   out = ggml_mul(context_, out, choice.weights);  // [D, experts_used, N]
   ggml_tensor* sum = nullptr;
   for (std::int64_t i = 0; i < hyper_.experts_used; ++i) {

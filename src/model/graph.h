@@ -165,7 +165,10 @@ class Graph {
   ggml_tensor* AttendRun(const Run& run, ggml_tensor* q, ggml_tensor* k, ggml_tensor* v);
   ggml_tensor* JoinStored(const Run& run, ggml_tensor* fresh, ggml_tensor* stored);
   ggml_tensor* Input(ggml_type type, std::int64_t ne0, std::int64_t ne1, const char* name);
+  const LaidOut& LayOut(ggml_tensor* x, RowsForm form);
   ggml_tensor* Multiply(ggml_tensor* x, std::string_view name);
+  /// [channels, experts_used, N] of x, [D, N] or [D, experts_used * N].
+  ggml_tensor* MultiplyExperts(ggml_tensor* x, std::string_view name, ggml_tensor* experts);
 
   ggml_context* context_;
   const Hyperparameters& hyper_;

@@ -66,6 +66,8 @@ ggml_custom_op_t LayOutOf(RowsForm form) {
       return RunLayOut<RowsForm::kFloat>;
     case RowsForm::kInt16:
       return RunLayOut<RowsForm::kInt16>;
+    case RowsForm::kInt12:
+      return RunLayOut<RowsForm::kInt12>;
     default:
       return RunLayOut<RowsForm::kInt8>;
   }
@@ -129,22 +131,20 @@ LinearKernel ChooseKernel(Compute compute, ggml_type type, std::string_view name
     const bool rounds = compute != Compute::kFloat && type == GGML_TYPE_F16 && !is_router;
     return rounds ? LinearKernel::kInt16 : LinearKernel::kFloat;
   }
-  const bool is_kept = PackedExactly(type) || (PackedInNibbles(type) && !is_router);
+  const bool is_kept = PackedExactly(type) || (KeptForm(type) != PackedForm::kInt8 && !is_router);
   return is_kept ? LinearKernel::kInt8 : LinearKernel::kGgml;
 }
 
 PackedForm FormFor(LinearKernel kernel, ggml_type type) {
   Check(kernel != LinearKernel::kGgml, "ggml multiplies weights as they are");
   if (kernel == LinearKernel::kInt16) return PackedForm::kInt16;
-  if (kernel == LinearKernel::kInt8 && type == GGML_TYPE_Q4_0) return PackedForm::kInt4;
-  if (kernel == LinearKernel::kInt8 && type == GGML_TYPE_Q4_K) return PackedForm::kInt4Min;
-  if (kernel == LinearKernel::kInt8) return PackedForm::kInt8;
+  if (kernel == LinearKernel::kInt8) return KeptForm(type);
   return type == GGML_TYPE_F32 ? PackedForm::kF32 : type == GGML_TYPE_F16 ? PackedForm::kF16 : PackedForm::kBf16;
 }
 
 PackedMatrix& LinearWeights::Add(const ggml_tensor* weight, PackedForm form) {
   auto& matrix = by_tensor_[weight];
-  matrix = std::make_unique<PackedMatrix>(form, weight->ne[0], weight->ne[1]);
+  matrix = std::make_unique<PackedMatrix>(form, weight->ne[0], weight->ne[1], weight->ne[2]);
   return *matrix;
 }
 

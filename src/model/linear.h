@@ -11,16 +11,19 @@
 // The rule depends only on the type of the weights. It must not depend on the number of rows, nor on a timing: a row
 // would get other bits in another batch or another run.
 //
-//   compute      f32, bf16   f16     q8_0, q5_0   q4_0, q4_K   other types
-//   exact        float       int16   int8         int4         ggml
-//   float        float       float   int8         int4         ggml
-//   int8         int8        int8    int8         int4         int8
-//   ggml         ggml        ggml    ggml         ggml         ggml
-//   auto         as exact
+//   compute   f32, bf16   f16     q8_0, q5_0,   q4_0, q4_1,   q2_K, q3_K, q5_K,   other types
+//                                 iq4_nl        q4_K          q6_K, iq4_xs
+//   exact     float       int16   int8          int4          scaled              ggml
+//   float     float       float   int8          int4          scaled              ggml
+//   int8      int8        int8    int8          int4          scaled              int8
+//   ggml      ggml        ggml    ggml          ggml          ggml                ggml
+//   auto      as exact
 //
 // `exact` rounds no more coarsely than ggml does for that type: not at all for f32 and bf16; activations to 16 bits and
-// weights to about 13 for f16, where ggml rounds activations to f16; activations to 16 bits for q8_0 and q5_0 and to 8
-// for the 4-bit types, where ggml rounds to 8.
+// weights to about 13 for f16, where ggml rounds activations to f16; activations to 16 bits for q8_0, q5_0 and iq4_nl,
+// to 8 for the 4-bit types, and to 12 for K-quants and iq4_xs, where ggml rounds to 8. Experts of mixtures follow the
+// rule as well (expert_products.h).
+//
 // `float` rounds nothing in a file of floats. `int8` rounds all weights to blocks of 8 bits, as in q8_0. Routers of
 // experts are never rounded: a row changes completely when another expert is chosen. docs/performance.md has the speeds
 // and errors.
@@ -43,7 +46,7 @@ enum class Compute { kAuto, kExact, kFloat, kInt8, kGgml };
 /// "auto", "exact", "float", "int8" or "ggml". Throws Error listing them.
 Compute ParseCompute(std::string_view name);
 
-/// kInt8 stands for both kernels of blocks, int8 and int4: the type says which.
+/// kInt8 stands for all kernels of whole numbers, int8, int4 and scaled: the type says which.
 enum class LinearKernel { kGgml, kFloat, kInt16, kInt8 };
 
 /// The rule above. `name` is the tensor's.

@@ -23,6 +23,9 @@ TEST(LinearRule, IsTheTableOfTheHeader) {
     Compute compute;
     LinearKernel floats, halves, blocks, others;
   };
+  constexpr ggml_type kBlocks[] = {GGML_TYPE_Q8_0, GGML_TYPE_Q5_0, GGML_TYPE_IQ4_NL, GGML_TYPE_Q4_0,
+                                   GGML_TYPE_Q4_1, GGML_TYPE_Q2_K, GGML_TYPE_Q3_K,   GGML_TYPE_Q4_K,
+                                   GGML_TYPE_Q5_K, GGML_TYPE_Q6_K, GGML_TYPE_IQ4_XS};
   for (const Row& row :
        {Row{Compute::kExact, kFloat, kInt16, kInt8, kGgml}, Row{Compute::kFloat, kFloat, kFloat, kInt8, kGgml},
         Row{Compute::kInt8, kInt8, kInt8, kInt8, kInt8}, Row{Compute::kAuto, kFloat, kInt16, kInt8, kGgml},
@@ -31,10 +34,11 @@ TEST(LinearRule, IsTheTableOfTheHeader) {
       EXPECT_EQ(ChooseKernel(row.compute, type, "blk.0.attn_q.weight"), row.floats) << ggml_type_name(type);
     }
     EXPECT_EQ(ChooseKernel(row.compute, GGML_TYPE_F16, "blk.0.attn_q.weight"), row.halves);
-    for (ggml_type type : {GGML_TYPE_Q8_0, GGML_TYPE_Q4_0, GGML_TYPE_Q5_0, GGML_TYPE_Q4_K}) {
+    for (ggml_type type : kBlocks) {
       EXPECT_EQ(ChooseKernel(row.compute, type, "blk.0.attn_q.weight"), row.blocks) << ggml_type_name(type);
+      EXPECT_EQ(ChooseKernel(row.compute, type, "blk.0.ffn_up_exps.weight"), row.blocks) << ggml_type_name(type);
     }
-    for (ggml_type type : {GGML_TYPE_Q5_K, GGML_TYPE_Q6_K, GGML_TYPE_Q4_1, GGML_TYPE_IQ4_NL}) {
+    for (ggml_type type : {GGML_TYPE_Q5_1, GGML_TYPE_IQ3_S, GGML_TYPE_IQ2_XXS, GGML_TYPE_MXFP4}) {
       EXPECT_EQ(ChooseKernel(row.compute, type, "blk.0.attn_q.weight"), row.others) << ggml_type_name(type);
     }
   }
@@ -45,8 +49,22 @@ TEST(LinearRule, RoutersAreNotRounded) {
     for (ggml_type type : {GGML_TYPE_F32, GGML_TYPE_F16, GGML_TYPE_BF16}) {
       EXPECT_EQ(ChooseKernel(compute, type, "blk.3.ffn_gate_inp.weight"), LinearKernel::kFloat);
     }
-    EXPECT_EQ(ChooseKernel(compute, GGML_TYPE_Q4_K, "blk.3.ffn_gate_inp.weight"), LinearKernel::kGgml);
+    for (ggml_type type : {GGML_TYPE_Q4_K, GGML_TYPE_Q4_1, GGML_TYPE_Q6_K}) {
+      EXPECT_EQ(ChooseKernel(compute, type, "blk.3.ffn_gate_inp.weight"), LinearKernel::kGgml);
+    }
   }
+}
+
+TEST(LinearRule, FormsKeepTheirTypes) {
+  const std::pair<ggml_type, PackedForm> rows[] = {
+      {GGML_TYPE_Q8_0, PackedForm::kInt8},        {GGML_TYPE_Q5_0, PackedForm::kInt8},
+      {GGML_TYPE_IQ4_NL, PackedForm::kInt8},      {GGML_TYPE_Q4_0, PackedForm::kInt4},
+      {GGML_TYPE_Q4_1, PackedForm::kInt4Min},     {GGML_TYPE_Q4_K, PackedForm::kInt4Min},
+      {GGML_TYPE_Q2_K, PackedForm::kScaled4Min},  {GGML_TYPE_Q3_K, PackedForm::kScaled4},
+      {GGML_TYPE_Q5_K, PackedForm::kScaled8Min},  {GGML_TYPE_Q6_K, PackedForm::kScaled8},
+      {GGML_TYPE_IQ4_XS, PackedForm::kScaledIq4}, {GGML_TYPE_Q5_1, PackedForm::kInt8},
+      {GGML_TYPE_F32, PackedForm::kInt8}};
+  for (const auto& [type, form] : rows) EXPECT_EQ(FormFor(LinearKernel::kInt8, type), form) << ggml_type_name(type);
 }
 
 TEST(LinearRule, NamesAreParsed) {
@@ -158,7 +176,8 @@ TEST_P(ComputeCase, TheBatchDoesNotMatter) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Golden, ComputeCase,
-                         ::testing::Combine(::testing::Values("f32", "f16", "bf16", "q8_0", "q4_0", "q5_0", "q4_k_m"),
+                         ::testing::Combine(::testing::Values("f32", "f16", "bf16", "q8_0", "q4_0", "q4_1", "q5_0",
+                                                              "iq4_nl", "q4_k_m"),
                                             ::testing::Values("auto", "exact", "float", "int8", "ggml")),
                          [](const auto& c) { return std::string(std::get<0>(c.param)) + "_" + std::get<1>(c.param); });
 

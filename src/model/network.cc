@@ -135,7 +135,7 @@ Network::Network(std::unique_ptr<WeightSource> source, const NetworkOptions& opt
 
   const std::int64_t on_device = options.gpu_layers < 0 ? hyper_.layers : options.gpu_layers;
   const bool packs = options.repack && (device == CpuDevice() || !UsesHostMemory(device));
-  is_batch_invariant_ = device == CpuDevice() && hyper_.experts == 0;
+  is_batch_invariant_ = device == CpuDevice();
   own_attention_ = device == CpuDevice() && options.compute != Compute::kGgml;
   ggml_backend_buffer_type_t packed_type = options.repack ? PackedType() : nullptr;
   std::vector<TensorTable::Entry> host_copies;
@@ -230,6 +230,7 @@ void Network::BindCopies(const std::vector<TensorTable::Entry>& entries, ggml_ba
 /// Whether architectures multiply by this matrix. Tables are only looked up, the embedding unless it is also the head.
 bool Network::IsLinear(const TensorTable::Entry& entry) const {
   const std::string_view name = entry.tensor->name;
+  if (name.ends_with("_exps.weight")) return true;
   if (ggml_n_dims(entry.tensor) != 2 || !name.ends_with(".weight")) return false;
   if (name == "position_embd.weight" || name == "token_types.weight") return false;
   return name != kEmbedding || table_.Find("output.weight") == nullptr;

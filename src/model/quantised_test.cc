@@ -10,7 +10,7 @@
 //
 // Activations meet f32 and bf16 weights in f32: llada_bf16, whose weights are bf16 numbers, loses nothing in bf16, and
 // in f16 what the 16-bit kernel rounds: half of what storing other weights in f16 does. They meet q8_0 weights in 16
-// bits; in experts, which ggml multiplies, in q8_0 and f16. Rows that a block of 32 does not divide (llada2_moe's
+// bits. Rows that a block of 32 does not divide (llada2_moe's
 // experts, 24 wide) stay f16 in a q8_0 file.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -107,6 +107,9 @@ answers 200 '"tokens":[' /tokenize '{"content": "the "}'
 post /detokenize "$body"
 [ "$(value content)" = '"the "' ] || fail "there and back: $body"
 answers 400 '"param":"tokens"' /detokenize '{"tokens": [-1]}'
+answers 400 '"param":"prompt"' /tokenize '{"prompt": 3}'
+curl -s $url/tokenizer_info | grep -q '"eos_token":' || fail "no facts about the tokenizer: $(curl -s $url/tokenizer_info)"
+answers 200 '"prompt":"the "' /detokenize "$(curl -s $url/tokenize -d '{"prompt": "the ", "add_special_tokens": false}')"
 
 # ---- clients that misbehave
 port=${url##*:}

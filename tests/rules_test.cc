@@ -26,9 +26,9 @@ const fs::path kSource = fs::path(PUNT_SOURCE_DIR) / "src";
 
 // Lowest first. Layers on one level do not see each other.
 const std::map<std::string, int> kLevels = {
-    {"base", 0},    {"kernels", 1}, {"weights", 1},   {"text", 2},     {"model", 3},  {"denoise", 4},
-    {"plan", 5},    {"sample", 5},  {"constrain", 5}, {"generate", 6}, {"likelihood", 7}, {"writer", 7}, {"report", 7},
-    {"analyze", 8}, {"eval", 9},    {"tasks", 10},    {"serve", 10},   {"app", 11}};
+    {"base", 0},   {"kernels", 1}, {"weights", 1},   {"text", 2},     {"model", 3},      {"denoise", 4},
+    {"plan", 5},   {"sample", 5},  {"constrain", 5}, {"generate", 6}, {"likelihood", 7}, {"writer", 7},
+    {"report", 7}, {"analyze", 8}, {"eval", 9},      {"tasks", 10},   {"serve", 10},     {"app", 11}};
 
 // Above the denoiser interface nothing knows of a model.
 const std::vector<std::string> kAboveTheLine = {"sample", "plan", "generate"};

@@ -46,12 +46,12 @@ struct LikelihoodText {
 struct LikelihoodOptions {
   // Changes results.
   LikelihoodMethod method = LikelihoodMethod::kBound;
-  int draws = 128;                          // of bound and random-orders
-  bool is_stratified = true;                // bound: draw i takes l from the i-th of `draws` equal parts of 1..n
-  std::uint64_t seed = 0;                   // draws are keyed by seed and sample, not by threads or batches
-  std::uint64_t sample = 0;                 // another number, other draws
-  std::string planner{kDefaultPlanner};     // of method planner: a spec
-  std::string score;                        // and its score; empty: the model's own
+  int draws = 128;                       // of bound and random-orders
+  bool is_stratified = true;             // bound: draw i takes l from the i-th of `draws` equal parts of 1..n
+  std::uint64_t seed = 0;                // draws are keyed by seed and sample, not by threads or batches
+  std::uint64_t sample = 0;              // another number, other draws
+  std::string planner{kDefaultPlanner};  // of method planner: a spec
+  std::string score;                     // and its score; empty: the model's own
   // Changes only speed.
   int passes_at_once = 16;
   const std::atomic<bool>* cancel = nullptr;  // looked at before every call of a session

@@ -65,8 +65,8 @@ class AskError : public Error {
 
 /// A token of a text at its place.
 struct TextToken {
-  std::string text;              // as it reads there; maybe a part of a character
-  std::size_t offset = 0;        // characters (code points) of the text before it
+  std::string text;        // as it reads there; maybe a part of a character
+  std::size_t offset = 0;  // characters (code points) of the text before it
   Token token = 0;
   std::optional<CommitRow> row;  // what the model said when it was committed; none if it was given
 };

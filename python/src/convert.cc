@@ -154,7 +154,8 @@ Settings SettingsOf(nb::dict fields) {
   for (auto [key, value] : fields) {
     const std::string name = TextOf("a sampling option", key);
     if (name == "logprobs") {
-      if (!value.is_none()) settings.logprobs = static_cast<int>(std::clamp<std::int64_t>(WholeOf(name, value), -1, INT32_MAX));
+      if (!value.is_none())
+        settings.logprobs = static_cast<int>(std::clamp<std::int64_t>(WholeOf(name, value), -1, INT32_MAX));
       continue;
     }
     const SamplingField* found = nullptr;

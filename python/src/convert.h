@@ -56,8 +56,8 @@ struct Settings {
   std::optional<int> logprobs = {};              // Ask::logprobs: no sampling option, but a keyword like them
 };
 
-/// Of keyword arguments by the names of SamplingFields(), and logprobs; the planner may be an object. Throws Error naming what is
-/// unknown or of the wrong type.
+/// Of keyword arguments by the names of SamplingFields(), and logprobs; the planner may be an object. Throws Error
+/// naming what is unknown or of the wrong type.
 Settings SettingsOf(nb::dict fields);
 
 /// Keys as the members of Ask; `infill` as ParseHoles reads it, `chat` of pairs.

@@ -92,7 +92,7 @@ struct Filling {
   Company company;
 };
 
-Ask AskOf(nb::dict fields, const Settings& settings) {
+Ask AskWith(nb::dict fields, const Settings& settings) {
   Ask ask = AskOf(fields);
   ask.logprobs = settings.logprobs;
   return ask;
@@ -172,7 +172,7 @@ std::unique_ptr<Engine> Engine::Wrap(nb::object denoiser, nb::object tokenizer, 
 
 Outcome Engine::Write(nb::dict ask, nb::dict sampling) const {
   const Settings how = SettingsOf(sampling);
-  const Ask asked = AskOf(ask, how);
+  const Ask asked = AskWith(ask, how);
   const CallScope call;
   nb::gil_scoped_release release;
   const SignalScope signals;
@@ -205,7 +205,7 @@ Outcome Engine::Fill(nb::handle canvas, nb::dict sampling, std::uint64_t sample)
 std::unique_ptr<Job> Engine::Stream(nb::dict ask, nb::dict sampling, nb::object notify) const {
   const Settings settings = SettingsOf(sampling);
   return std::make_unique<Job>(
-      [writer = writer_, asked = AskOf(ask, settings), how = settings](const Job::Tell& tell, std::stop_token stop) {
+      [writer = writer_, asked = AskWith(ask, settings), how = settings](const Job::Tell& tell, std::stop_token stop) {
         Collector collector(how, stop);
         Answer answer = writer.Write(asked, how.sampling, {.on_text = tell, .observer = &collector, .stop = stop});
         std::vector<Outcome> outcomes;
@@ -218,7 +218,7 @@ std::unique_ptr<Job> Engine::Stream(nb::dict ask, nb::dict sampling, nb::object 
 std::unique_ptr<Job> Engine::Batch(nb::list asks, nb::dict sampling, nb::object notify) const {
   const Settings settings = SettingsOf(sampling);
   std::vector<Ask> asked;
-  for (nb::handle ask : asks) asked.push_back(AskOf(nb::cast<nb::dict>(ask), settings));
+  for (nb::handle ask : asks) asked.push_back(AskWith(nb::cast<nb::dict>(ask), settings));
   return std::make_unique<Job>(
       [writer = writer_, asked = std::move(asked), how = settings](const Job::Tell&, std::stop_token stop) {
         std::vector<Collector> collectors(asked.size(), Collector(how, stop));

@@ -10,6 +10,7 @@
 #include "app/help.h"
 #include "app/score_files.h"
 #include "app/score_mt_bench.h"
+#include "app/score_mutations.h"
 #include "app/score_protein.h"
 #include "app/sweep_progress.h"
 #include "app/terminal.h"
@@ -36,6 +37,7 @@ struct ScoreCommand {
   std::optional<double> seconds;
   int jobs = 0;
   ProteinFlags protein;
+  MutationFlags mutations;
   MtBenchCommand mt_bench;
 };
 
@@ -91,6 +93,18 @@ int RunJudged(const ScoreCommand& command) {
 }
 
 int Run(const ScoreCommand& command) {
+  if (command.task == kMutationsTask) {
+    if (!command.responses.empty() || !command.protein.structures.empty()) {
+      BadInput("--responses and --structures are not for {}", kMutationsTask);
+    }
+    return ScoreMutationsCommand({.data = command.data,
+                                  .judge = command.protein.judge,
+                                  .out = command.out,
+                                  .json = command.json,
+                                  .threads = command.protein.threads,
+                                  .flags = command.mutations});
+  }
+  command.mutations.RequireNone(command.task);
   if (command.task == kProteinTask) {
     return ScoreProteinCommand({.data = command.data,
                                 .responses = command.responses,
@@ -154,6 +168,7 @@ Examples:
   punt score mt-bench --data question.jsonl --responses answers.jsonl --references reference_answer/gpt-4.jsonl \
     --judge-prompts judge_prompts.jsonl --write-requests requests.jsonl
   punt score protein --responses designs.fasta --data known.fasta --structures esmfold --judge esm2.gguf --out runs/p
+  punt score mutations --data DMS.csv --fasta wild_type.fasta --judge esm2.gguf --out scores.csv
 )";
 
 std::string Footer() {
@@ -165,8 +180,9 @@ std::string Footer() {
     for (const ScoreFigure& figure : row.figures) details += fmt::format("      {:<16} {}\n", figure.name, figure.help);
   }
   text += fmt::format("  {}: what generated proteins look like, beside known ones\n", kProteinTask);
+  text += fmt::format("  {}: substitutions in a protein, scored by a masked model\n", kMutationsTask);
   text += fmt::format("  {}: answers to questions of two turns, rated by a language model\n", kMtBench);
-  return text + kExamples + kRestOfFooter + details + ProteinHelp() + MtBenchHelp() + R"(
+  return text + kExamples + kRestOfFooter + details + ProteinHelp() + MutationsHelp() + MtBenchHelp() + R"(
 Responses are JSON lines, or one JSON array: {"id": ..., "response": "..."}. The id is the data's own or the item's
 number from 0; without one, the question says which item is meant, or else the order. Sample logs of
 lm-evaluation-harness are read as they are; docs/evaluation.md lists what else is.
@@ -188,6 +204,7 @@ Runner AddScore(CLI::App& command) {
   command.add_option("--responses", flags->responses, "Responses, JSON lines; of proteins FASTA, too");
   command.add_option("--out", flags->out, "Folder of verdicts and summary, or a file .jsonl of verdicts");
   flags->protein.AddTo(command);
+  flags->mutations.AddTo(command);
   command.add_flag("--json", flags->json, "Print the summary as JSON");
   command.add_option("--jobs", flags->jobs, "Responses judged at a time (default: one per processor)")
       ->check(CLI::Range(1, 1024));
@@ -196,7 +213,9 @@ Runner AddScore(CLI::App& command) {
       ->check(CLI::Range(0.1, 3600.0));
   AddMtBenchOptions(command, flags->mt_bench);
   SetGroup(command, "Task", {"--data", "--responses"});
-  SetGroup(command, "Task", {"--structures", "--judge", "--threads", "--jobs", "--unsandboxed", "--time-limit"},
+  SetGroup(command, "Task",
+           {"--structures", "--judge", "--threads", "--sequence", "--fasta", "--method", "--jobs", "--unsandboxed",
+            "--time-limit"},
            kInFullHelp);
   SetGroup(command, "Output", {"--out", "--json"});
   return [flags] { return Run(*flags); };

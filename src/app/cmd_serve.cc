@@ -56,6 +56,7 @@ struct ServeFlags {
   std::int64_t max_n = 16;
   std::int64_t max_prompts = 64;
   std::int64_t max_nfe = 0;
+  std::int64_t score_alone = 64;
   std::int64_t max_body = 1 << 20;
   std::int64_t max_seconds = 600;
   std::int64_t max_connections = 2048;
@@ -114,7 +115,8 @@ ServerOptions OptionsOf(const ServeFlags& flags) {
                      .max_choices = flags.max_n,
                      .max_prompts = flags.max_prompts,
                      .max_sequences = flags.max_waiting,
-                     .max_nfe = flags.max_nfe},
+                     .max_nfe = flags.max_nfe,
+                     .score_alone = flags.score_alone},
           .max_body_bytes = static_cast<std::size_t>(flags.max_body),
           .max_connections = static_cast<int>(flags.max_connections),
           .max_connections_per_address = static_cast<int>(flags.max_per_address),
@@ -253,6 +255,9 @@ Runner AddServe(CLI::App& command) {
   AddInteger(command, "--max-n", flags->max_n, 1, 1024, "Most choices of a prompt")->default_str("16");
   AddInteger(command, "--max-prompts", flags->max_prompts, 1, 1024, "Most prompts of a request")->default_str("64");
   AddInteger(command, "--max-nfe", flags->max_nfe, 0, 1000 * kMillion, "Most forward passes of a choice (0: no limit)");
+  AddInteger(command, "--score-alone", flags->score_alone, 0, kMillion,
+             "Tokens at the end of an echoed prompt that get a pass of their own (0: all)")
+      ->default_str("64");
   AddInteger(command, "--max-body", flags->max_body, 1, 1 << 30, "Most bytes of a request")->default_str("1048576");
   AddInteger(command, "--max-seconds", flags->max_seconds, 1, kMillion,
              "Most seconds of a completion, waiting included")
@@ -281,8 +286,8 @@ Runner AddServe(CLI::App& command) {
            kInFullHelp);
   SetGroup(command, "Limits", {"--max-tokens", "--max-running"});
   SetGroup(command, "Limits",
-           {"--max-n", "--max-prompts", "--max-nfe", "--max-body", "--max-seconds", "--max-connections",
-            "--max-per-address", "--max-waiting", "--max-rows"},
+           {"--max-n", "--max-prompts", "--max-nfe", "--score-alone", "--max-body", "--max-seconds",
+            "--max-connections", "--max-per-address", "--max-waiting", "--max-rows"},
            kInFullHelp);
   return [flags] { return Run(*flags); };
 }

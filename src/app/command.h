@@ -37,6 +37,7 @@ Runner AddLogits(CLI::App& command);
 Runner AddTokenize(CLI::App& command);
 Runner AddDetokenize(CLI::App& command);
 Runner AddEval(CLI::App& command);
+Runner AddLikelihood(CLI::App& command);
 Runner AddScore(CLI::App& command);
 Runner AddBench(CLI::App& command);
 Runner AddServe(CLI::App& command);

@@ -35,6 +35,7 @@ constexpr CommandRow kCommands[] = {
     {"list", "List planners, scores, caches, models, tasks or devices", AddList, kUse},
     {"eval", "Measure the quality of what a model generates", AddEval, kMeasure},
     {"bench", "Measure many planners on a task: quality against passes", AddBench, kMeasure},
+    {"likelihood", "Measure how likely a model finds given texts", AddLikelihood, kMeasure},
     {"score", "Judge given responses to a benchmark; needs no model", AddScore, kMeasure},
     {"analyze", "Write reports about planners", AddAnalyze, kStudy},
     {"compare", "Compare planners on an exact model: passes against error", AddCompare, kStudy},

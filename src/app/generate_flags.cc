@@ -52,9 +52,12 @@ void AddOutput(GenerateFlags& flags, CLI::App& command) {
   AddText(command, "--separator", flags.separator,
           "This line between samples, instead of one above each with its seed and number");
   AddText(command, "--trace", flags.trace, "Write every event to this file (JSON lines)");
+  AddInteger(command, "--logprobs", flags.logprobs, 0, 1000,
+             "In JSON and traces, how probable each token was when it was committed, and that many alternatives")
+      ->default_str("");
   flags.view.AddTo(command);
   SetGroup(command, "Output", {"--json", "--trace"});
-  SetGroup(command, "Output", {"--separator", "--show-thinking", "--format"}, kInFullHelp);
+  SetGroup(command, "Output", {"--logprobs", "--separator", "--show-thinking", "--format"}, kInFullHelp);
 }
 
 }  // namespace
@@ -70,6 +73,7 @@ void RequireConsistent(const GenerateFlags& flags) {
   if (flags.protein.format != "text" && !flags.protein.is_fasta()) {
     BadInput("unknown format '{}'; valid: text, fasta", flags.protein.format);
   }
+  if (flags.logprobs >= 0 && !flags.json && !flags.trace) BadInput("--logprobs is for --json and --trace");
   if (flags.protein.is_fasta() && flags.json) BadInput("--format fasta and --json exclude each other");
   Validate(flags.sampling);
   ParseCompute(flags.model.compute);

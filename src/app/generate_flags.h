@@ -33,6 +33,7 @@ struct GenerateFlags {
   // What is shown.
   bool json = false;
   bool show_thinking = false;
+  std::int64_t logprobs = -1;  // alternatives of each token that JSON and traces list; -1: nothing about tokens
   std::optional<std::string> separator;
   std::optional<std::string> trace;
   ViewFlags view;

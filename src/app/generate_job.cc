@@ -106,6 +106,7 @@ void MakeJobRecipe(GenerateJob& job) {
   const DenoiserInfo& info = job.model.denoiser->info();
   job.recipe = MakeRecipe(sampling, info);
   job.recipe.sample = job.flags.first_sample;
+  if (job.flags.logprobs >= 0) job.recipe.logprobs = static_cast<int>(job.flags.logprobs);
   job.company = CompanyFor(sampling, job.model.name, info);
   job.company.cancel = &InstallInterruptHandlers();
   sampling.planner = ShortPlannerSpec(sampling.planner);

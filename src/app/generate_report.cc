@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <span>
 
@@ -58,6 +59,28 @@ std::string WholeText(const GenerateResult& result, const ReportContext& context
   return text.substr(0, end);
 }
 
+/// What the model said of the tokens that were committed, by position.
+nlohmann::ordered_json RowsJson(const GenerateResult& result, const Tokenizer& tokenizer) {
+  using Json = nlohmann::ordered_json;
+  const auto number = [](double log_prob) { return std::isfinite(log_prob) ? Json(log_prob) : Json(nullptr); };
+  Json list = Json::array();
+  for (const auto& [position, row] : result.rows) {
+    Json top = Json::array();
+    for (const RankedToken& ranked : row.top) {
+      top.push_back(
+          {{"token", ranked.token}, {"text", tokenizer.Piece(ranked.token)}, {"logprob", number(ranked.log_prob)}});
+    }
+    list.push_back({{"position", position},
+                    {"token", row.token},
+                    {"text", tokenizer.Piece(row.token)},
+                    {"logprob", number(row.log_prob)},
+                    {"entropy", row.entropy},
+                    {"step", row.step},
+                    {"top", std::move(top)}});
+  }
+  return list;
+}
+
 }  // namespace
 
 std::string ResultText(const GenerateResult& result, const ReportContext& context) {
@@ -85,6 +108,7 @@ std::string ResultJson(const GenerateResult& result, const ReportContext& contex
                  {"masked", MaskedCount(result, *context.model)},
                  {"version", PUNT_VERSION}};
   if (!parts.reasoning.empty()) object["reasoning"] = parts.reasoning;
+  if (!result.rows.empty()) object["logprobs"] = RowsJson(result, *context.model->tokenizer);
   object.update(settings);
   return Dump(object);
 }

@@ -27,8 +27,9 @@ struct ReportContext {
 /// One JSON object on one line: the result
 /// {"text","tokens","prompt_tokens","steps","nfe":{"base","test","total"},"row_passes","tokens_per_forward",
 ///  "seconds","planner","seed","stop","peak_memory_bytes","masked","version",...}
-/// and then all settings; "reasoning" is what the model thought before a chat's answer, if it did. Tokens are those of
-/// the whole canvas, text is what ResultText gives, masked is the number of positions left open.
+/// and then all settings; "logprobs" are the rows of committed tokens, if the run reports them, and "reasoning" is what
+/// the model thought before a chat's answer, if it did. Tokens are those of the whole canvas, text is what ResultText
+/// gives, masked is the number of positions left open.
 std::string ResultJson(const GenerateResult& result, const ReportContext& context,
                        const nlohmann::ordered_json& settings);
 

@@ -69,8 +69,8 @@ const std::vector<SettingRow>& Settings() {
 
 // The other keys of a line: the result, which a repetition makes anew.
 constexpr std::string_view kResultKeys[] = {
-    "text", "reasoning", "tokens",  "prompt_tokens",    "steps", "nfe", "row_passes", "tokens_per_forward", "seconds",
-    "stop", "masked",    "version", "peak_memory_bytes"};
+    "text",       "reasoning",          "logprobs", "tokens", "prompt_tokens", "steps",   "nfe",
+    "row_passes", "tokens_per_forward", "seconds",  "stop",   "masked",        "version", "peak_memory_bytes"};
 
 std::vector<std::string_view> AllKeys() {
   std::vector<std::string_view> keys(std::begin(kResultKeys), std::end(kResultKeys));

@@ -65,8 +65,8 @@ void WriteRecords(const std::string& path, const std::vector<EvalRecord>& record
 
 void ProteinFlags::AddTo(CLI::App& command) {
   structures_option = command.add_option("--structures", structures, "protein: folder of predicted structures");
-  judge_option = command.add_option("--judge", judge, "protein: masked model for pseudo-perplexities");
-  AddThreads(command, threads, "protein: threads");
+  judge_option = command.add_option("--judge", judge, "protein, mutations: masked model");
+  AddThreads(command, threads, "protein, mutations: threads");
 }
 
 void ProteinFlags::RequireNone(const std::string& task) const {

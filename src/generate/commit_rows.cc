@@ -16,9 +16,8 @@ std::vector<RankedToken> Best(std::span<const double> row, int count) {
   }
   const auto log_prob = [&](Token token) { return row[static_cast<std::size_t>(token)]; };
   const auto end = tokens.begin() + std::min<std::ptrdiff_t>(std::ssize(tokens), count);
-  std::partial_sort(tokens.begin(), end, tokens.end(), [&](Token a, Token b) {
-    return log_prob(a) != log_prob(b) ? log_prob(a) > log_prob(b) : a < b;
-  });
+  std::partial_sort(tokens.begin(), end, tokens.end(),
+                    [&](Token a, Token b) { return log_prob(a) != log_prob(b) ? log_prob(a) > log_prob(b) : a < b; });
   std::vector<RankedToken> best;
   for (auto it = tokens.begin(); it != end; ++it) best.push_back({*it, log_prob(*it)});
   return best;

@@ -121,6 +121,27 @@ TEST(CommitRows, AreThoseOfTheCanvasBeforeTheStepForEveryPlanner) {
   }
 }
 
+// A run that is stopped early may leave positions masked that had been filled before.
+TEST(CommitRows, WhatWasTakenBackIsNotReported) {
+  const Model model = OpenModel("toy:markov,length=12,vocab=5,seed=3");
+  const DenoiserInfo& info = model.denoiser->info();
+  int taken_back = 0;
+  for (int steps = 1; steps < 24; ++steps) {
+    Recipe recipe = MakeRecipe("remdm:steps=24", "", {}, info);
+    recipe.seed = 2;
+    recipe.max_steps = steps;
+    recipe.logprobs = 0;
+    const Canvas canvas = Masked(info, 12);
+    Comparer comparer(*model.denoiser, {}, {canvas.tokens().begin(), canvas.tokens().end()}, 0);
+    const auto session = model.denoiser->NewSession({});
+    const GenerateResult result = Generate(*session, canvas, recipe, {.observer = &comparer});
+    EXPECT_EQ(result.rows, comparer.rows);
+    EXPECT_EQ(std::ssize(result.rows), result.committed);
+    taken_back += comparer.compared > result.committed;
+  }
+  EXPECT_GT(taken_back, 0);
+}
+
 TEST(CommitRows, AreConditionedOnTheConstraint) {
   const Model model = OpenModel("toy:joint,length=6,vocab=4,seed=1");
   const DenoiserInfo& info = model.denoiser->info();

@@ -71,8 +71,8 @@ std::optional<std::vector<double>> LogProbsAlongPlanner(DenoiserSession& session
   std::vector<double> log_probs(text.positions.size(), -std::numeric_limits<double>::infinity());
   std::vector<Token> canvas = Masked(text, info.mask_token);
   for (bool is_open = true; is_open;) {
-    GenerateResult run = Generate(session, Canvas(canvas, info.mask_token, info.vocab_size), recipe,
-                                  {.cancel = order.cancel});
+    GenerateResult run =
+        Generate(session, Canvas(canvas, info.mask_token, info.vocab_size), recipe, {.cancel = order.cancel});
     if (run.stop == StopReason::kCancelled) return std::nullopt;
     for (const auto& [position, row] : run.rows) {
       const auto found = std::lower_bound(text.positions.begin(), text.positions.end(), position);

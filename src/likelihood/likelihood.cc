@@ -150,13 +150,12 @@ class Measure {
   }
 
   bool AlongPlanner() {
-    const std::optional<std::vector<double>> log_probs =
-        LogProbsAlongPlanner(session_, text_,
-                             {.planner = options_.planner,
-                              .score = options_.score,
-                              .seed = options_.seed,
-                              .sample = options_.sample,
-                              .cancel = options_.cancel});
+    const std::optional<std::vector<double>> log_probs = LogProbsAlongPlanner(session_, text_,
+                                                                              {.planner = options_.planner,
+                                                                               .score = options_.score,
+                                                                               .seed = options_.seed,
+                                                                               .sample = options_.sample,
+                                                                               .cancel = options_.cancel});
     if (!log_probs) return false;
     for (std::size_t i = 0; i < Size(); ++i) result_.token_nats[i] = -(*log_probs)[i];
     return true;

@@ -36,9 +36,7 @@ Likelihood MeasureOn(const Model& model, const LikelihoodText& text, const Likel
   return *MeasureLikelihood(*session, text, options);
 }
 
-const ExactModel& ExactOf(const Model& model) {
-  return dynamic_cast<const ExactDenoiser&>(*model.denoiser).model();
-}
+const ExactModel& ExactOf(const Model& model) { return dynamic_cast<const ExactDenoiser&>(*model.denoiser).model(); }
 
 /// A text of probability that is not zero.
 LikelihoodText SomeText(const Model& model, std::uint64_t seed) {
@@ -90,7 +88,8 @@ TEST(Likelihood, EveryOrderGivesTheTruthOnExactModels) {
       EXPECT_NEAR(orders.nats, truth, 1e-9);
       EXPECT_NEAR(*orders.standard_error, 0, 1e-9);
       for (const char* planner : {"top-k:k=1", "left-to-right"}) {
-        EXPECT_NEAR(MeasureOn(model, text, {.method = LikelihoodMethod::kPlanner, .planner = planner}).nats, truth, 1e-9)
+        EXPECT_NEAR(MeasureOn(model, text, {.method = LikelihoodMethod::kPlanner, .planner = planner}).nats, truth,
+                    1e-9)
             << planner;
       }
     }
@@ -140,9 +139,8 @@ TEST(Likelihood, TheBoundIsTheMeanOverOrdersAndNoLessThanTheLossOfTheirMean) {
     double nats = 0;
     for (std::size_t k = 0; k < order.size(); ++k) {
       const MaskedQuestion rest = Hide(text.canvas, std::span(order).subspan(k), 2);
-      const MaskedQuestion one{.canvas = rest.canvas,
-                               .rows = {order[k]},
-                               .answers = {text.canvas[static_cast<std::size_t>(order[k])]}};
+      const MaskedQuestion one{
+          .canvas = rest.canvas, .rows = {order[k]}, .answers = {text.canvas[static_cast<std::size_t>(order[k])]}};
       nats += MaskedNll(*session, {&one, 1}).front();
     }
     mean += nats;
@@ -165,9 +163,10 @@ TEST(Likelihood, TheBoundIsUnbiasedForTheMeanOverAllMasks) {
       double sum = 0, squares = 0;
       constexpr int kRuns = 400;
       for (int run = 0; run < kRuns; ++run) {
-        const double nats = MeasureOn(model, text,
-                                      {.draws = 10, .is_stratified = is_stratified, .seed = static_cast<std::uint64_t>(run)})
-                                .nats;
+        const double nats =
+            MeasureOn(model, text,
+                      {.draws = 10, .is_stratified = is_stratified, .seed = static_cast<std::uint64_t>(run)})
+                .nats;
         sum += nats;
         squares += nats * nats;
       }
@@ -313,8 +312,9 @@ TEST(Likelihood, BadInputIsNamed) {
   EXPECT_EQ(error({.canvas = {0, 1}, .positions = {1, 0}}), "position 0 is out of order");
   EXPECT_EQ(error(TextOf({0, 3})), "the text holds 3, which is the mask");
   EXPECT_EQ(error(TextOf({0, 1}), {.draws = 0}), "draws must be at least 1, got 0");
-  EXPECT_NE(error(TextOf({0, 1}), {.method = LikelihoodMethod::kPlanner, .planner = "remdm"}).find("remdm takes tokens back"),
-            std::string::npos);
+  EXPECT_NE(
+      error(TextOf({0, 1}), {.method = LikelihoodMethod::kPlanner, .planner = "remdm"}).find("remdm takes tokens back"),
+      std::string::npos);
   EXPECT_NE(ErrorOf([] { ParseLikelihoodMethod("bond"); }).find("unknown method 'bond'"), std::string::npos);
 }
 

@@ -42,9 +42,10 @@ std::vector<double> MaskedNll(DenoiserSession& session, std::span<const MaskedQu
   std::vector<double> sums(questions.size());
   AskMasked(session, {.count = questions.size(),
                       .make = [&](std::size_t i) { return questions[i]; },
-                      .take = [&](std::size_t i, const MaskedQuestion&, std::span<const double> log_probs) {
-                        for (double log_prob : log_probs) sums[i] -= std::max(log_prob, std::log(DBL_MIN));
-                      }});
+                      .take =
+                          [&](std::size_t i, const MaskedQuestion&, std::span<const double> log_probs) {
+                            for (double log_prob : log_probs) sums[i] -= std::max(log_prob, std::log(DBL_MIN));
+                          }});
   return sums;
 }
 

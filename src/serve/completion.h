@@ -28,8 +28,8 @@ namespace punt {
 struct ChoiceResult {
   FinishedText text;
   GenerateResult run;
-  std::vector<TextToken> tokens = {};          // of the text, if log-probabilities are asked for
-  std::optional<EchoedPrompt> echoed = {};     // of a prompt's first choice, if it is to be repeated
+  std::vector<TextToken> tokens = {};       // of the text, if log-probabilities are asked for
+  std::optional<EchoedPrompt> echoed = {};  // of a prompt's first choice, if it is to be repeated
 };
 
 /// What a stream sends of a choice.

@@ -60,7 +60,7 @@ struct CompletionRequest {
   Sampling sampling;                       // except its seed, which is the next member
   std::string constraint_field;            // which asked for the language of the answer; empty: the server, or none
   std::optional<RequestSeed> seed;
-  int choices = 1;  // of each prompt
+  int choices = 1;           // of each prompt
   LogprobFields likelihood;  // what is asked about probabilities
   bool stream = false;
   bool include_usage = false;

@@ -38,8 +38,7 @@ LogprobFields ReadLogprobs(const Json& body, bool chat, std::int64_t usual_alone
   const Json* diffusion = FindField(body, "diffusion");
   const bool has_diffusion = diffusion != nullptr && diffusion->is_object();
   if (has_diffusion) {
-    fields.score_alone =
-        IntegerField(*diffusion, "score_alone", {.low = 0}, "diffusion.").value_or(fields.score_alone);
+    fields.score_alone = IntegerField(*diffusion, "score_alone", {.low = 0}, "diffusion.").value_or(fields.score_alone);
   }
   if (!fields.echo) return fields;
   if (chat) RefuseField("echo", "belongs to /v1/completions");

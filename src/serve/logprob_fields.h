@@ -12,7 +12,7 @@ inline constexpr int kMostLogprobs = 20;
 
 struct LogprobFields {
   std::optional<int> logprobs;  // of every token, with that many of the most probable ones; unset: none
-  bool echo = false;            // of /v1/completions: the answer begins with the prompt, whose tokens are scored as well
+  bool echo = false;  // of /v1/completions: the answer begins with the prompt, whose tokens are scored as well
   std::int64_t score_alone = 0;  // how many of its last tokens get a pass of their own; 0: all
 };
 

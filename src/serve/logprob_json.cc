@@ -31,8 +31,7 @@ Json BytesOf(const std::string& text) {
 }
 
 Json Entry(const std::string& text, Token token, double log_prob) {
-  return {
-      {"token", NameOf(text)}, {"logprob", Finite(log_prob)}, {"bytes", BytesOf(text)}, {"token_id", token}};
+  return {{"token", NameOf(text)}, {"logprob", Finite(log_prob)}, {"bytes", BytesOf(text)}, {"token_id", token}};
 }
 
 /// How an alternative would read: the token itself as it does in the text, others as they read alone.
@@ -72,7 +71,8 @@ Json Alternatives(const TextToken& token, const Tokenizer& tokenizer) {
 Json LogprobsJson(std::span<const TextToken> tokens, bool chat, const Tokenizer& tokenizer) {
   if (chat) return OfChat(tokens, tokenizer);
   Json object;
-  for (const char* key : {"tokens", "token_logprobs", "top_logprobs", "text_offset", "token_ids", "steps", "entropies"}) {
+  for (const char* key :
+       {"tokens", "token_logprobs", "top_logprobs", "text_offset", "token_ids", "steps", "entropies"}) {
     object[key] = Json::array();
   }
   for (const TextToken& token : tokens) {

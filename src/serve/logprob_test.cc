@@ -122,8 +122,8 @@ TEST_F(LogprobAnswers, OnlyTheLastTokensGetPassesOfTheirOwn) {
 
 // What lm-evaluation-harness asks, and the slice that it sums: all but the one token that it had to ask for.
 TEST_F(LogprobAnswers, TheGeneratedTokenComesBehindThePrompt) {
-  const Json answer = Answer(
-      Parse(R"({"prompt": [[0, 1, 2], [3, 3]], "echo": true, "logprobs": 1, "max_tokens": 1, "temperature": 0, "seed": 1})"));
+  const Json answer = Answer(Parse(
+      R"({"prompt": [[0, 1, 2], [3, 3]], "echo": true, "logprobs": 1, "max_tokens": 1, "temperature": 0, "seed": 1})"));
   ASSERT_EQ(answer["choices"].size(), 2u);
   const Json& logprobs = answer["choices"][0]["logprobs"];
   ASSERT_EQ(logprobs["token_logprobs"].size(), 4u);
@@ -185,7 +185,9 @@ TEST_F(LogprobAnswers, ATextsAreThoseOfTheRun) {
   }
 
   CompletionRequest chat = Parse(R"({"messages": [{"role": "user", "content": "ab"}], "logprobs": true,
-                                     "top_logprobs": 2, )" + fields, true);
+                                     "top_logprobs": 2, )" +
+                                     fields,
+                                 true);
   chat.chat_form = ChatForm::kPlain;
   const Json content = Answer(chat)["choices"][0]["logprobs"]["content"];
   ASSERT_EQ(content.size(), 8u);
@@ -218,7 +220,8 @@ TEST_F(LogprobAnswers, StreamsTellEveryTokenOnce) {
       text += chunk["text"].get<std::string>();
       if (chunk["logprobs"].is_null()) continue;
       ++chunks;
-      for (auto& [key, list] : joined.items()) list.insert(list.end(), chunk["logprobs"][key].begin(), chunk["logprobs"][key].end());
+      for (auto& [key, list] : joined.items())
+        list.insert(list.end(), chunk["logprobs"][key].begin(), chunk["logprobs"][key].end());
     }
     EXPECT_EQ(text, whole["text"]);
     for (const auto& [key, list] : joined.items()) EXPECT_EQ(list, whole["logprobs"][key]) << key;

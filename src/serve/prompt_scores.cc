@@ -38,8 +38,7 @@ void RequireScorable(const CompletionRequest& request, const std::vector<PromptC
                      std::int64_t max_nfe) {
   if (!request.likelihood.echo || !request.likelihood.logprobs || max_nfe == 0) return;
   for (std::size_t i = 0; i < canvases.size(); ++i) {
-    const std::int64_t passes =
-        LeftToRightPasses(TextOf(canvases[i], model).positions.size(), AloneOf(request));
+    const std::int64_t passes = LeftToRightPasses(TextOf(canvases[i], model).positions.size(), AloneOf(request));
     if (passes <= max_nfe) continue;
     RefuseField(canvases.size() == 1 ? "prompt" : fmt::format("prompt[{}]", i),
                 fmt::format("takes {} passes to score, {} are the limit; a smaller diffusion.score_alone takes fewer",

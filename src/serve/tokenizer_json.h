@@ -8,8 +8,8 @@
 
 namespace punt {
 
-/// Of {"content"} or {"prompt"}: {"tokens", "count", "max_model_len"}. What a prompt begins with (BOS) is put before them
-/// as "add_special" says (default false), or for a prompt "add_special_tokens" (default true, as in vLLM). Throws
+/// Of {"content"} or {"prompt"}: {"tokens", "count", "max_model_len"}. What a prompt begins with (BOS) is put before
+/// them as "add_special" says (default false), or for a prompt "add_special_tokens" (default true, as in vLLM). Throws
 /// ApiError (400).
 std::string TokenizeJson(const Model& model, std::string_view body);
 

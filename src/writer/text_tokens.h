@@ -15,8 +15,8 @@ namespace punt {
 /// Code points.
 std::size_t CharactersIn(std::string_view text);
 
-/// Follows the text of a canvas from left to right. Time grows with the square of the text: it is decoded anew for every
-/// token, because how a token reads may depend on those before it.
+/// Follows the text of a canvas from left to right. Time grows with the square of the text: it is decoded anew for
+/// every token, because how a token reads may depend on those before it.
 class TextTokens {
  public:
   /// `text` outlives it.

@@ -28,6 +28,16 @@ for chunk in stream:
 assert text == whole.choices[0].message.content, (text, whole)
 assert usage.total_tokens == whole.usage.total_tokens and finish == whole.choices[0].finish_reason, usage
 
+sure = client.chat.completions.create(model=model, messages=messages, max_tokens=8, seed=1, logprobs=True, top_logprobs=3)
+content = sure.choices[0].logprobs.content
+assert "".join(token.token for token in content) == sure.choices[0].message.content, sure
+assert all(token.logprob <= 0 and len(token.top_logprobs) == 3 for token in content), content
+assert all(token.model_extra["step"] >= 0 and token.model_extra["entropy"] >= 0 for token in content), content
+scored = client.completions.create(model=model, prompt="the cat", max_tokens=0, echo=True, logprobs=1)
+assert scored.choices[0].text == "the cat", scored
+assert all(value < 0 for value in scored.choices[0].logprobs.token_logprobs if value is not None), scored
+assert scored.usage.model_extra["nfe"] == sum(value is not None for value in scored.choices[0].logprobs.token_logprobs)
+
 several = client.completions.create(model=model, prompt="the ", max_tokens=8, n=3, seed=2,
                                     extra_body={"diffusion": {"planner": "top-k:k=2"}})
 assert [choice.index for choice in several.choices] == [0, 1, 2], several
@@ -52,7 +62,7 @@ for wrong, kind in (({"max_tokens": 0}, openai.BadRequestError), ({"extra_body":
 
 families = {family.name: family for family in text_string_to_metric_families(urlopen(url + "/metrics").read().decode())}
 passes = sum(sample.value for sample in families["punt_nfe"].samples)
-counted = sum(answer.usage.model_extra["nfe"] for answer in (whole, several, listed)) + usage.model_extra["nfe"]
+counted = sum(answer.usage.model_extra["nfe"] for answer in (whole, sure, scored, several, listed)) + usage.model_extra["nfe"]
 assert passes == counted, (passes, counted)
 figures = {sample.name: sample.value for name in ("punt_batch_sequences", "punt_forward_seconds") for sample in families[name].samples}
 assert figures["punt_batch_sequences_sum"] == passes, (figures, passes)

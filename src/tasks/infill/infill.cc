@@ -13,9 +13,9 @@
 
 #include "base/check.h"
 #include "base/setting_error.h"
-#include "likelihood/masked_questions.h"
 #include "eval/judges/perplexity.h"
 #include "eval/stream.h"
+#include "likelihood/masked_questions.h"
 #include "report/data_file.h"
 #include "tasks/infill/infill_texts.h"
 #include "tasks/task_rows.h"

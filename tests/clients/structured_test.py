@@ -36,8 +36,14 @@ class Child(BaseModel):
     pets: list[Pet] = Field(max_length=2)
 
 
+class Walk(BaseModel):
+    who: Literal["Tom", "Lily"]
+    day: int = Field(ge=1, le=31)
+
+
 ask = [{"role": "user", "content": "Tell me of Tom and his pets."}]
 usual = {"model": "tasks", "max_tokens": 200, "temperature": 1}
+short = {"max_tokens": 24, "extra_body": {"diffusion": {"eos": "forbid"}}}  # tasks would rather say nothing
 
 # ---- openai: pydantic models as response_format, whole, streamed, and by the newer API
 for seed in range(5):
@@ -78,7 +84,7 @@ for choice in ("required", {"type": "function", "function": {"name": "look_up"}}
     else:
         assert call.function.name == "wait" and arguments == {} and choice == "required", call
 history = [*ask, called.message, {"role": "tool", "tool_call_id": call.id, "content": "asleep"}]
-told = client.chat.completions.create(messages=history, tools=[look], seed=1, **usual | {"max_tokens": 24})
+told = client.chat.completions.create(messages=history, tools=[look], seed=1, **usual | short)
 assert told.choices[0].message.content or told.choices[0].message.tool_calls, told
 streamed = {}
 for chunk in client.chat.completions.create(messages=ask, tools=[look, wait], tool_choice="required", seed=2,
@@ -92,14 +98,14 @@ whole = client.chat.completions.create(messages=ask, tools=[look, wait], tool_ch
 calls = whole.choices[0].message.tool_calls
 assert finish == "tool_calls" and [(one["name"], one["arguments"]) for one in streamed.values()] == [
     (call.function.name, call.function.arguments) for call in calls], (streamed, calls)
-free = client.chat.completions.create(messages=ask, tools=[look], seed=2, **usual | {"max_tokens": 24}).choices[0]
+free = client.chat.completions.create(messages=ask, tools=[look], seed=2, **usual | short).choices[0]
 assert free.message.content or free.message.tool_calls, free
 flat = {"type": "function", "strict": True, **look["function"]}
 item = client.responses.create(input=ask, tools=[flat], tool_choice="required", parallel_tool_calls=False, **responses).output[0]
 assert item.type == "function_call" and json.loads(item.arguments)["pet"], item
 again = client.responses.create(
     input=[*ask, item.to_dict(), {"type": "function_call_output", "call_id": item.call_id, "output": "asleep"}],
-    tools=[flat], tool_choice="none", **responses | {"max_output_tokens": 24})
+    tools=[flat], tool_choice="none", extra_body=short["extra_body"], **responses | {"max_output_tokens": 24})
 assert again.output_text, again
 
 # ---- what is wrong is named
@@ -125,15 +131,15 @@ refused("tools", tools=[look], tool_choice="required", max_tokens=3)
 # ---- LangChain: structured output in each of its ways, and tools
 chat = ChatOpenAI(base_url=url + "/v1", api_key="none", model="tasks", seed=1, max_tokens=200, max_retries=0)
 for method in ("json_schema", "function_calling"):
-    child = chat.with_structured_output(Child, method=method).invoke("Tell me of Tom.")
-    assert isinstance(child, Child), (method, child)
-    assert isinstance(list(chat.with_structured_output(Child, method=method).stream("Tell me of Tom."))[-1], Child)
-raw = chat.with_structured_output(Child.model_json_schema(), method="json_schema").invoke("Tell me of Tom.")
-assert Child.model_validate(raw), raw
+    walk = chat.with_structured_output(Walk, method=method).invoke("Tell me of Tom.")
+    assert isinstance(walk, Walk), (method, walk)
+    assert isinstance(list(chat.with_structured_output(Walk, method=method).stream("Tell me of Tom."))[-1], Walk)
+raw = chat.with_structured_output(Walk.model_json_schema(), method="json_schema").invoke("Tell me of Tom.")
+assert Walk.model_validate(raw), raw
 raw = chat.with_structured_output(None, method="json_mode").invoke("Tell me of Tom as JSON.")
 assert isinstance(raw, dict), raw
 message = chat.bind_tools([look, wait], tool_choice="look_up").invoke("Where is Rex?")
 assert message.tool_calls[0]["name"] == "look_up" and message.tool_calls[0]["args"]["pet"] in ("Rex", "Tibbles"), message
-after = chat.invoke([HumanMessage("Where is Rex?"), message, ToolMessage("asleep", tool_call_id=message.tool_calls[0]["id"])])
+after = chat.bind(extra_body=short["extra_body"], max_tokens=24).invoke([HumanMessage("Where is Rex?"), message, ToolMessage("asleep", tool_call_id=message.tool_calls[0]["id"])])
 assert after.content, after
 print("openai and LangChain parse pydantic models, call tools and are answered; /v1/responses too")

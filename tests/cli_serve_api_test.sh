@@ -313,6 +313,42 @@ talk = lambda text: complete(messages=[{"role": "user", "content": text}], max_t
 assert talk("<|eot_id|><|start_header_id|>system") > talk("hi") + 3
 CHECK
 stop
+# ---- a template that knows tools: what it is given is what Jinja makes of the same conversation
+mkdir qwen
+cp "$PUNT_SOURCE_DIR"/tests/golden/dream/* qwen
+python3 - "$PUNT_SOURCE_DIR/tests/golden/chat_templates/cases.json" >case.json <<'FOLDER'
+import json
+import sys
+case = next(case for case in json.load(open(sys.argv[1])) if case["name"] == "Tools: Qwen 2.5")
+open("qwen/chat_template.jinja", "w").write(case["template"])
+config = json.load(open("qwen/config.json"))
+json.dump(config | {"max_position_embeddings": 2048}, open("qwen/config.json", "w"))  # rotated positions, without a table
+json.dump(case, sys.stdout)
+FOLDER
+start tools --model qwen
+checks "tools in a template of its own" <<'CHECK'
+import json
+from client import ask, complete, refused
+case = json.load(open("case.json"))
+for message in case["messages"]:
+    for call in message.get("tool_calls", []):
+        call["function"]["arguments"] = json.dumps(call["function"]["arguments"])
+told = ask("/tokenize", {"content": case["text"]})[1]["tokens"]
+fast = {"planner": "top-k:k=64"}
+talk = {"messages": case["messages"], "tools": case["tools"], "seed": 1, "diffusion": fast}
+for choice in ("auto", "required"):
+    answer = complete(**talk, tool_choice=choice, max_tokens=150)
+    assert answer["usage"]["prompt_tokens"] == len(told), (answer["usage"], len(told))
+for call in answer["choices"][0]["message"]["tool_calls"]:
+    arguments = json.loads(call["function"]["arguments"])
+    assert call["function"]["name"] == "wait" and arguments == {} or arguments["of"] in ("a", "b"), call
+bare = complete(**talk, tool_choice="none", max_tokens=1)["usage"]["prompt_tokens"]
+assert bare < len(told) - 100, bare
+# Words of a tool are no control tokens.
+named = lambda text: complete(messages=case["messages"][1:2], tools=[{"function": {"name": "f", "description": text}}], max_tokens=1)
+assert named("<|im_end|>")["usage"]["prompt_tokens"] > named("a")["usage"]["prompt_tokens"] + 3
+CHECK
+stop
 refuses "--chat-template" serve --chat-template other
 
 [ "$failures" -eq 0 ] || exit 1

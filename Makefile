@@ -7,7 +7,7 @@
 #   make test-tsan   the tests under ThreadSanitizer
 #   make test-clang  the tests, built with clang
 #   make test-training  the tests of training/, in an environment from PyPI (6 GB)
-#   make test-clients   openai (Python, JavaScript, in a page), LangChain and litellm against punt serve
+#   make test-clients   openai (Python, JavaScript, in a page), LangChain, litellm and instructor against punt serve
 #   make test-nginx     what attackers send to punt serve, through nginx (a package of Debian)
 #   make test-python    the Python package: types and tests, in an environment from PyPI (150 MB)
 #   make test-python-torch  the same with PyTorch, from PyPI if it is not there (6 GB)

@@ -241,8 +241,8 @@ function(punt_add_benchmarks)
 endfunction()
 
 # What parses requests, of src/serve.
-set(PUNT_REQUEST_FILES api_error.cc chat_messages.cc completion_request.cc constraint_fields.cc json_body.cc json_fields.cc prompt_list.cc
-    request_settings.cc)
+set(PUNT_REQUEST_FILES api_error.cc chat_messages.cc chat_tools.cc completion_request.cc constraint_fields.cc json_body.cc
+    json_fields.cc prompt_list.cc request_settings.cc responses_request.cc)
 
 # libFuzzer targets fuzz/*_fuzz.cc; scripts/fuzz builds and runs them. clang only.
 function(punt_add_fuzzers)
@@ -262,6 +262,9 @@ function(punt_add_fuzzers)
     elseif(name MATCHES "^request_head")
       target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src/serve/api_error.cc
         ${PROJECT_SOURCE_DIR}/src/serve/request_head.cc)
+      punt_link_layers(${name} base)
+    elseif(name MATCHES "^tool_calls")
+      target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src/serve/tool_calls.cc)
       punt_link_layers(${name} base)
     elseif(name MATCHES "^(json_schema|regex)")
       punt_link_layers(${name} constrain)

@@ -1,5 +1,5 @@
-// Any bytes as the body of a request for a completion or a chat: a request within the limits, or an ApiError of status
-// 400.
+// Any bytes as the body of a request for a completion, a chat or a response: a request within the limits, or an ApiError
+// of status 400.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -7,6 +7,7 @@
 
 #include "serve/api_error.h"
 #include "serve/completion_request.h"
+#include "serve/responses_request.h"
 
 namespace {
 
@@ -17,9 +18,10 @@ void Require(bool condition) {
   if (!condition) std::abort();
 }
 
-void Parse(std::string_view body, bool chat) {
+template <typename ParseBody>
+void Parse(bool chat, const ParseBody& parse) {
   try {
-    const punt::CompletionRequest request = punt::ParseCompletion(body, chat, kLimits);
+    const punt::CompletionRequest request = parse();
     Require(!request.max_tokens || (*request.max_tokens >= 1 && *request.max_tokens <= kLimits.max_tokens));
     Require(request.choices >= 1 && request.choices <= kLimits.max_choices);
     const auto prompts = static_cast<std::int64_t>(request.prompts.size());
@@ -32,6 +34,8 @@ void Parse(std::string_view body, bool chat) {
     Require(request.sampling.top_p > 0 && request.sampling.top_p <= 1);
     Require(request.messages.empty() != chat);
     for (const std::string& stop : request.sampling.stop) Require(!stop.empty());
+    Require(request.tools.is_on() == !request.tools.tools.empty());
+    for (const punt::Tool& tool : request.tools.tools) Require(!tool.name.empty() && !tool.text.empty());
   } catch (const punt::ApiError& error) {
     Require(error.status() == 400 && !error.Json().empty());
   }
@@ -41,7 +45,7 @@ void Parse(std::string_view body, bool chat) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view body(reinterpret_cast<const char*>(data), size);
-  Parse(body, false);
-  Parse(body, true);
+  for (const bool chat : {false, true}) Parse(chat, [&] { return punt::ParseCompletion(body, chat, kLimits); });
+  Parse(true, [&] { return punt::ParseResponses(body, kLimits); });
   return 0;
 }

@@ -199,7 +199,7 @@ CHECK
 
 checks "settings" <<'CHECK'
 from client import ask, complete, refused, texts
-for name, value in (("presence_penalty", 0.5), ("frequency_penalty", 1), ("repetition_penalty", 1.1), ("tool_choice", "required"),
+for name, value in (("presence_penalty", 0.5), ("frequency_penalty", 1), ("repetition_penalty", 1.1), ("functions", [{}]),
                     ("grammar", "root ::= 'a'"), ("guided_grammar", "a"), ("top_a", 0.1), ("ignore_eos", True),
                     ("modalities", ["audio"]), ("prediction", {"type": "content"}), ("logprobs", 0), ("echo", True)):
     field, said = refused("/v1/completions", {"prompt": "a", name: value})
@@ -215,6 +215,7 @@ assert texts(answer) == plain and answer["ignored"] == ["chat_id", "session_id"]
 assert texts(complete(**base, top_k=1)) == texts(complete(**base, temperature=0)) != plain
 assert texts(complete(**base, diffusion={"top_k": 1})) == texts(complete(**base, top_k=1.0))
 assert refused("/v1/completions", b'{"temperature": NaN}')[1] == "NaN is not JSON"
+assert refused("/v1/completions", b'{"diffusion": {"window": 1, "eos": "none", "window": 2}}')[1] == "the body names 'window' twice"
 field, said = refused("/v1/completions", {"diffusion": {"planner": "x" * 100_000}})
 assert field == "diffusion.planner" and len(said) < 200, said
 assert refused("/v1/completions", {"seed": 2**64})[1] == "seed must be a whole number from -2^63 to 2^64-1"
@@ -231,9 +232,65 @@ assert streamed(messages=talk, **settings)[0] == texts(complete(messages=talk, *
 history = [{"role": "system", "content": "A story."}, {"role": "user", "content": [{"type": "text", "text": "Look"}]},
            {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "type": "function", "function": {"name": "see", "arguments": "{}"}}]},
            {"role": "tool", "tool_call_id": "1", "content": "a dog"}]
-assert texts(complete(messages=history, **settings))[0] == texts(complete(prompt="A story.\nLook\nsee({})\na dog", **settings))[0].lstrip(" ")
+told = 'A story.\nLook\n<tool_call>\n{"name": "see", "arguments": {}}\n</tool_call>\n<tool_response>\na dog\n</tool_response>'
+assert texts(complete(messages=history, **settings))[0] == texts(complete(prompt=told, **settings))[0].lstrip(" ")
+field, said = refused("/v1/chat/completions", {"messages": history[:2] + history[3:]})
+assert field == "messages[2].tool_call_id" and "'1'" in said, said
 field, said = refused("/v1/chat/completions", {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {}}]}]})
 assert field == "messages[0].content[0]" and "image_url" in said, said
+CHECK
+
+checks "tools" <<'CHECK'
+import json
+from client import ask, complete, refused
+def tool(parameters):
+    return {"function": {"name": "f", "parameters": parameters}}
+
+
+day = tool({"properties": {"day": {"type": "integer", "minimum": 1, "maximum": 31}}, "required": ["day"]})
+talk = {"messages": [{"role": "user", "content": "When?"}], "seed": 1}
+for choice in ("required", {"type": "function", "function": {"name": "f"}}):
+    answer = complete(**talk, tools=[day], tool_choice=choice, parallel_tool_calls=False, n=2)
+    for choice in answer["choices"]:
+        (call,) = choice["message"]["tool_calls"]
+        assert choice["finish_reason"] == "tool_calls" and choice["message"]["content"] is None, choice
+        assert call["function"]["name"] == "f" and 1 <= json.loads(call["function"]["arguments"])["day"] <= 31, call
+assert "tool_calls" not in complete(**talk, tools=[day], tool_choice="none", max_tokens=8)["choices"][0]["message"]
+for field, more in (("tools[0].function.parameters", {"tools": [tool({"properties": {"a": {"not": {}}}})]}),
+                    ("tools[1].function.name", {"tools": [day, day]}), ("tools", {"tools": [day], "max_tokens": 4}),
+                    ("tool_choice.function.name", {"tools": [day], "tool_choice": {"function": {"name": "g"}}}),
+                    ("tool_choice", {"tool_choice": "required"})):
+    assert refused("/v1/chat/completions", {"tool_choice": "required", **talk, **more})[0] == field, field
+CHECK
+
+checks "responses" <<'CHECK'
+import json
+from urllib.request import Request, urlopen
+from client import URL, ask, complete, refused, texts
+base = {"input": "Once upon a time", "seed": 3, "max_output_tokens": 12}
+status, answer = ask("/v1/responses", base)
+chat = complete(messages=[{"role": "user", "content": base["input"]}], seed=3, max_tokens=12)
+assert status == 200 and answer["object"] == "response" and answer["id"].startswith("resp_"), answer
+assert [part["text"] for item in answer["output"] for part in item["content"]] == texts(chat), (answer, chat)
+assert answer["usage"]["output_tokens"] == chat["usage"]["completion_tokens"], answer
+assert (answer["status"] == "incomplete") == (chat["choices"][0]["finish_reason"] == "length"), (answer, chat)
+request = Request(URL + "/v1/responses", json.dumps(base | {"stream": True}).encode(), {"Content-Type": "application/json"})
+lines = urlopen(request).read().decode().split("\n\n")
+events = [json.loads(line.split("\ndata: ")[1]) for line in lines if line.startswith("event: ")]
+assert [event["sequence_number"] for event in events] == list(range(len(events)))
+assert "".join(event["delta"] for event in events if event["type"] == "response.output_text.delta") == texts(chat)[0]
+assert events[0]["type"] == "response.created" and events[-1]["response"]["status"] == answer["status"], events
+said = {"text": {"format": {"type": "json_schema", "name": "n", "schema": {"enum": ["yes", "no"]}}}}
+assert json.loads(ask("/v1/responses", base | said)[1]["output"][0]["content"][0]["text"]) in ("yes", "no")
+for field, more in (("input", {"input": None}), ("input[0].type", {"input": [{"type": "image"}]}),
+                    ("input[0].content[0]", {"input": [{"role": "user", "content": [{"type": "input_image"}]}]}),
+                    ("input[1].call_id", {"input": [{"role": "user", "content": "a"}, {"type": "function_call_output", "call_id": "x", "output": "y"}]}),
+                    ("input[0].role", {"input": [{"role": "king", "content": "a"}]}), ("previous_response_id", {"previous_response_id": "x"}),
+                    ("max_output_tokens", {"max_output_tokens": 0}), ("messages", {"messages": []}), ("tools[0].name", {"tools": [{"type": "function"}]}),
+                    ("text.format.schema", {"text": {"format": {"type": "json_schema", "schema": 3}}}),
+                    ("text.format", {"text": {"format": {"type": "json_schema", "schema": {"not": {}}}}}),
+                    ("diffusion.stream", {"diffusion": {"stream": "events"}}), ("background", {"background": True})):
+    assert refused("/v1/responses", base | more)[0] == field, (field, refused("/v1/responses", base | more))
 CHECK
 
 checks "the model" <<'CHECK'
@@ -277,6 +334,42 @@ for body in ({"prompt": "the " * 1000}, {"prompt": "a", "suffix": "the " * 1000}
     assert "/" not in refused("/v1/completions", body)[1]
 talk = lambda text: complete(messages=[{"role": "user", "content": text}], max_tokens=2)["usage"]["prompt_tokens"]
 assert talk("<|eot_id|><|start_header_id|>system") > talk("hi") + 3
+CHECK
+stop
+# ---- a template that knows tools: what it is given is what Jinja makes of the same conversation
+mkdir qwen
+cp "$PUNT_SOURCE_DIR"/tests/golden/dream/* qwen
+python3 - "$PUNT_SOURCE_DIR/tests/golden/chat_templates/cases.json" >case.json <<'FOLDER'
+import json
+import sys
+case = next(case for case in json.load(open(sys.argv[1])) if case["name"] == "Tools: Qwen 2.5")
+open("qwen/chat_template.jinja", "w").write(case["template"])
+config = json.load(open("qwen/config.json"))
+json.dump(config | {"max_position_embeddings": 2048}, open("qwen/config.json", "w"))  # rotated positions, without a table
+json.dump(case, sys.stdout)
+FOLDER
+start tools --model qwen
+checks "tools in a template of its own" <<'CHECK'
+import json
+from client import ask, complete, refused
+case = json.load(open("case.json"))
+for message in case["messages"]:
+    for call in message.get("tool_calls", []):
+        call["function"]["arguments"] = json.dumps(call["function"]["arguments"])
+told = ask("/tokenize", {"content": case["text"]})[1]["tokens"]
+fast = {"planner": "top-k:k=64"}
+talk = {"messages": case["messages"], "tools": case["tools"], "seed": 1, "diffusion": fast}
+for choice in ("auto", "required"):
+    answer = complete(**talk, tool_choice=choice, max_tokens=150)
+    assert answer["usage"]["prompt_tokens"] == len(told), (answer["usage"], len(told))
+for call in answer["choices"][0]["message"]["tool_calls"]:
+    arguments = json.loads(call["function"]["arguments"])
+    assert call["function"]["name"] == "wait" and arguments == {} or arguments["of"] in ("a", "b"), call
+bare = complete(**talk, tool_choice="none", max_tokens=1)["usage"]["prompt_tokens"]
+assert bare < len(told) - 100, bare
+# Words of a tool are no control tokens.
+named = lambda text: complete(messages=case["messages"][1:2], tools=[{"function": {"name": "f", "description": text}}], max_tokens=1)
+assert named("<|im_end|>")["usage"]["prompt_tokens"] > named("a")["usage"]["prompt_tokens"] + 3
 CHECK
 stop
 refuses "--chat-template" serve --chat-template other

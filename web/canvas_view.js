@@ -60,6 +60,7 @@ export class CanvasView {
     span.className = `cell ${cell.state}${cell.step === null && cell.state === "earlier" ? " filler" : shade}`;
     const text = this.#face(cell, position);
     if (span.textContent !== text) span.textContent = text;
+    if (position !== this.#active) nameBlank(span);
   }
 
   /** Cells of one size hold one letter. */
@@ -125,8 +126,9 @@ export class CanvasView {
   #activate(position) {
     const span = this.#spans.get(position);
     if (!span) return;
-    this.#spans.get(this.#active)?.removeAttribute("aria-label");
-    this.#spans.get(this.#active)?.removeAttribute("aria-selected");
+    const last = this.#spans.get(this.#active);
+    last?.removeAttribute("aria-selected");
+    if (last) nameBlank(last);
     this.#active = position;
     this.#describe(position);
     span.setAttribute("aria-label", this.detail.textContent);
@@ -168,6 +170,12 @@ export class CanvasView {
     }
     return best;
   }
+}
+
+/** A token that is only white space has nothing that could be read out. */
+function nameBlank(span) {
+  if (span.textContent.trim() === "") span.setAttribute("aria-label", "space");
+  else span.removeAttribute("aria-label");
 }
 
 /** Tens with the number of their first residue above. */

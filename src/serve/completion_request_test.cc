@@ -32,7 +32,7 @@ std::string Refused(const std::string& body, bool chat = false) {
 TEST(CompletionRequest, TakesWhatOpenAisClientsSend) {
   const CompletionRequest request = Parse(R"({"model": "any", "prompt": "one", "suffix": "two", "max_tokens": 7,
     "temperature": 0.5, "top_p": 0.9, "stop": "x", "seed": -1, "n": 3, "stream": true, "user": "somebody",
-    "stream_options": {"include_usage": true}, "presence_penalty": 0, "logprobs": null, "functions": []})");
+    "stream_options": {"include_usage": true}, "presence_penalty": 0, "logprobs": null, "tools": []})");
   EXPECT_EQ(request.prompts, std::vector<Prompt>{{.text = "one"}});
   EXPECT_EQ(request.suffix, "two");
   EXPECT_EQ(request.max_tokens, 7);

@@ -47,8 +47,8 @@ constexpr SettingRow kOthers[] = {
     {"guided_choice", kRead},
     {"guided_template", kRead},
     {"structured_outputs", kRead},
-    {"tools", kReadOfChats},
-    {"tool_choice", kReadOfChats},
+    {"tools", kReadOfChats, "[[]]"},
+    {"tool_choice", kReadOfChats, R"(["none", "auto"])"},
 
     {"model", kPassedOver},
     {"user", kPassedOver},
@@ -151,7 +151,7 @@ bool AsksForNothing(const SettingRow& row, const Json& value, const Json& body) 
 void Check(const SettingRow& row, const std::string& name, const Json& body, bool chat) {
   const Json& value = body[name];
   const bool is_misplaced = (row.use == kReadOfChats && !chat) || (row.use == kReadOfTexts && chat);
-  if (is_misplaced && !value.is_null()) {
+  if (is_misplaced && !AsksForNothing(row, value, body)) {
     RefuseField(name, fmt::format("belongs to {}", chat ? "/v1/completions" : "/v1/chat/completions"));
   }
   if (row.use == kRefused && !AsksForNothing(row, value, body)) {

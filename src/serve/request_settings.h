@@ -21,7 +21,8 @@ enum class SettingUse {
 struct SettingRow {
   std::string_view name;  // a star at the end: all names that begin like this
   SettingUse use;
-  std::string_view neutral = "[]";  // kRefused: a JSON list of the values that ask for nothing; null never does
+  std::string_view neutral = "[]";  // a JSON list of the values that ask for nothing, so are taken where others are
+                                    // refused; null never does
   std::string_view why = "";        // kRefused: what to know or do instead
 };
 

@@ -80,8 +80,10 @@ TEST(RequestSettings, WhatBelongsElsewhereIsSaid) {
   EXPECT_EQ(FieldError("prompt", "a", true), "prompt belongs to /v1/completions");
   EXPECT_EQ(FieldError("suffix", "a", true), "suffix belongs to /v1/completions");
   EXPECT_EQ(FieldError("suffix", nullptr, true), "accepted");
-  EXPECT_EQ(FieldError("tools", Json::array()), "tools belongs to /v1/chat/completions");
-  EXPECT_EQ(FieldError("tool_choice", "auto"), "tool_choice belongs to /v1/chat/completions");
+  EXPECT_EQ(FieldError("tools", {{{"type", "function"}}}), "tools belongs to /v1/chat/completions");
+  EXPECT_EQ(FieldError("tool_choice", "required"), "tool_choice belongs to /v1/chat/completions");
+  EXPECT_EQ(FieldError("tools", Json::array()), "accepted");
+  EXPECT_EQ(FieldError("tool_choice", "auto"), "accepted");
 }
 
 TEST(RequestSettings, NoRowHidesALaterOne) {

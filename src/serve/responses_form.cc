@@ -36,7 +36,8 @@ ResponsesForm::Json ResponsesForm::Response(const char* status) const {
 std::string ResponsesForm::Begin() {
   if (events_ > 0) return "";
   const Json response = Response("in_progress");
-  return Event("response.created", {{"response", response}}) + Event("response.in_progress", {{"response", response}});
+  std::string bytes = Event("response.created", {{"response", response}});
+  return bytes += Event("response.in_progress", {{"response", response}});
 }
 
 ResponsesForm::Json ResponsesForm::Part(const std::string& text) const {
@@ -107,13 +108,16 @@ std::string ResponsesForm::Call(const ToolCall& call) {
 }
 
 std::string ResponsesForm::Add(std::string_view reasoning, const CallParts& parts) {
-  std::string bytes = Begin() + Grow("reasoning", reasoning) + Grow("message", parts.content);
+  std::string bytes = Begin();
+  bytes += Grow("reasoning", reasoning);
+  bytes += Grow("message", parts.content);
   for (const ToolCall& call : parts.calls) bytes += Call(call);
   return bytes;
 }
 
 std::string ResponsesForm::End(const ChoiceResult& result, const Completion& completion) {
-  std::string bytes = Begin() + Close();
+  std::string bytes = Begin();
+  bytes += Close();
   const bool is_whole = has_calls_ || result.text.finish_reason == "stop";
   const Usage usage = completion.usage();
   Json response = Response(is_whole ? "completed" : "incomplete");

@@ -8,12 +8,11 @@ namespace punt {
 namespace {
 
 std::string Instructions(std::span<const Tool> tools) {
-  std::string text =
-      "You may call functions to answer. They are described as JSON between <tools> and </tools>:\n<tools>\n";
+  std::string text = "You may call these functions:\n<tools>\n";
   for (const Tool& tool : tools) text.append(tool.text).append("\n");
   return text +
-         "</tools>\nA call is the function's name with its arguments as a JSON object, between <tool_call> and "
-         "</tool_call>:\n<tool_call>\n{\"name\": \"the function's name\", \"arguments\": {}}\n</tool_call>";
+         "</tools>\nTo call one, write its name and its arguments as JSON:\n<tool_call>\n"
+         "{\"name\": \"the function's name\", \"arguments\": {}}\n</tool_call>";
 }
 
 std::string InWords(const ToolCall& call) {

@@ -178,3 +178,34 @@ test("the charts are those of the run", async () => {
   assert.equal(points.split(" ").length, commits.length);
   assert.deepEqual(complaints, []);
 });
+
+test("what a model thought before its answer is shown apart, and grows with the run", async () => {
+  const { page, complaints } = await open();
+  await ready(page);
+  const nfe = (base) => ({ base, test: 0, total: base });
+  const commit = (step, positions, tokens) => ({
+    ...{ event: "commit", step, positions, tokens, confidence: tokens.map(() => 1), remasked: [], nfe: nfe(step + 1) },
+  });
+  const run = { event: "run", version: 1, model: "m", planner: "p", score: "s", seed: 0, sample: 0, temperature: 1 };
+  const events = [
+    { ...run, top_p: 1, window: 0, cache: "none", mask_token: 0, canvas: [1, 0, 0, 0, 0] },
+    { event: "pieces", pieces: { 1: "Why?", 2: "<think>", 3: " It is\n late. ", 4: "</think>", 5: "Because." } },
+    { event: "step", step: 0, base_was_free: false, positions: [1, 2], tokens: [2, 3], confidence: [1, 1] },
+    commit(0, [1, 2], [2, 3]),
+    { event: "step", step: 1, base_was_free: false, positions: [3, 4], tokens: [4, 5], confidence: [1, 1] },
+    commit(1, [3, 4], [4, 5]),
+    { event: "end", stop: "full", tokens: [1, 2, 3, 4, 5], steps: 2, nfe: nfe(2), seconds: 1 },
+  ];
+  const buffer = Buffer.from(events.map((event) => `${JSON.stringify(event)}\n`).join(""));
+  await panel(page).locator(".file").setInputFiles({ name: "thoughts.jsonl", mimeType: "text/plain", buffer });
+  await page.waitForFunction(() => document.querySelector("h2").textContent === "p");
+  const thoughts = panel(page).locator(".thoughts");
+  await thoughts.locator("summary").click();
+  assert.equal(await thoughts.locator("summary").textContent(), "Thoughts before the answer");
+  assert.equal(await thoughts.locator("p").textContent(), "It is\n late.");
+  await slideTo(page, 1);
+  assert.equal(await thoughts.locator("summary").textContent(), "Thinking…");
+  await slideTo(page, 0);
+  assert.ok(await thoughts.isHidden());
+  assert.deepEqual(complaints, []);
+});

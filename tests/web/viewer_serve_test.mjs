@@ -4,7 +4,18 @@ import { execFileSync } from "node:child_process";
 import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { cells, openAt, panel, ready, runToEnd, settled, where } from "./page_testing.mjs";
+import {
+  assertAccessible,
+  cells,
+  openAt,
+  panel,
+  ready,
+  runToEnd,
+  screenshot,
+  settled,
+  slideTo,
+  where,
+} from "./page_testing.mjs";
 import { PUNT, pathOf, serve } from "./real_server.mjs";
 
 const MODEL = "tests/golden/llada";
@@ -72,4 +83,51 @@ served("a refusal is shown; a run that is stopped ends on the server too", async
     running = metrics.match(/^punt_requests_running(?:\{.*\})? (\d+)/m)[1];
   }
   assert.deepEqual(complaints, []);
+});
+
+served("an answer is held to a shape: every step shows a whole one, and what is wrong is said beside the box", async () => {
+  const { page, complaints } = await openAt(server.url, { allowed: /status of 400/ });
+  await ready(page);
+  await page.check("input[value=completion]");
+  await page.fill("#max-tokens", "40");
+  await page.fill("#seed", "3");
+  await page.click("#shape > summary");
+  await page.selectOption("#shape select", "json");
+  const box = page.locator("#shape textarea");
+  const said = () => page.textContent("#shape-error");
+  await box.fill('{"type": "object"');
+  assert.match(await said(), /^not JSON: /);
+  await page.click("#run");
+  assert.match(await page.textContent("#error"), /^Shape of the answer: not JSON/);
+  await box.fill('{"type": "object", "properties": {"a": {"not": {}}}}');
+  await page.click("#run");
+  await page.waitForFunction(() => document.querySelector("#shape-error").textContent.includes("#/properties/a: 'not'"));
+  assert.equal(await page.textContent("#error"), "");
+  assert.equal(await box.getAttribute("aria-invalid"), "true");
+
+  await box.fill('{"type": "object", "properties": {"b": {"type": "integer", "maximum": 99}, "a": {"enum": ["x", "yy"]}}, "required": ["b", "a"]}');
+  await runToEnd(page, "the ");
+  assert.equal(await said(), "");
+  const steps = Number(await panel(page).locator(".slider").getAttribute("max"));
+  let drafts = 0;
+  for (let step = 1; step <= steps; ++step) {
+    await slideTo(page, step);
+    const text = await panel(page).locator(".canvas .cell:not(.prompt)").allTextContents();
+    const answer = JSON.parse(text.join("").replace(/[∎·\u00a0]/g, ""));
+    assert.deepEqual(Object.keys(answer), ["b", "a"]);
+    assert.ok(Number.isInteger(answer.b) && ["x", "yy"].includes(answer.a), JSON.stringify(answer));
+    drafts += await cells(page, "draft").count();
+  }
+  assert.ok(drafts > 0);
+  await screenshot(page, "shape");
+  await assertAccessible(page, "a shape");
+
+  // A link brings the shape along, and the run is the same.
+  const text = await panel(page).locator(".canvas").textContent();
+  const again = await openAt(server.url, { hash: new URL(page.url()).hash });
+  await again.page.waitForFunction(() => document.querySelector("#status").textContent.includes("passes of the model"));
+  await settled(again.page);
+  assert.equal(await panel(again.page).locator(".canvas").textContent(), text);
+  assert.equal(await again.page.inputValue("#shape select"), "json");
+  assert.deepEqual([...complaints, ...again.complaints], []);
 });

@@ -20,9 +20,11 @@ HWY_BEFORE_NAMESPACE();
 namespace punt {
 namespace HWY_NAMESPACE {
 
-// Highway's target of that name has AVX-512 VNNI, but does not tell the compiler.
+// Highway's target of that name has AVX-512 VNNI, but does not tell the compiler. (clang takes only the outermost of
+// several such attributes.)
 #if HWY_TARGET == HWY_AVX3_DL
 #define PUNT_HAS_VNNI 1
+HWY_POP_ATTRIBUTES
 HWY_PUSH_ATTRIBUTES(HWY_TARGET_STR ",avx512vnni")
 #else
 #define PUNT_HAS_VNNI 0
@@ -282,6 +284,7 @@ void MultiplyInt12(const PackedMatrix& weights, const RowsShape& shape, const st
 
 #if PUNT_HAS_VNNI
 HWY_POP_ATTRIBUTES
+HWY_PUSH_ATTRIBUTES(HWY_TARGET_STR)
 #endif
 #undef PUNT_HAS_VNNI
 #undef PUNT_MULTIPLIES_BYTES

@@ -36,7 +36,8 @@ void RequireProcessor() {
   const auto require = [&](bool is_needed, const char* name) {
     if (!is_needed || std::find(here.begin(), here.end(), name) != here.end()) return;
     const std::string message = fmt::format(
-        "this build of punt is for processors with {}, and this one has none: build it here (pip install ./python)", name);
+        "this build of punt is for processors with {}, and this one has none: build it here (pip install ./python)",
+        name);
     throw nb::import_error(message.c_str());
   };
   require(ggml_cpu_has_avx2() != 0, "avx2");

@@ -9,8 +9,8 @@
 
 #include "base/check.h"
 #include "convert.h"
-#include "py_denoiser.h"
 #include "generate/sampling_language.h"
+#include "py_denoiser.h"
 #include "signals.h"
 #include "text/letters.h"
 #include "writer/answer_constraint.h"

@@ -12,6 +12,7 @@
 #include "app/terminal.h"
 #include "app/tokenizer_input.h"
 #include "base/check.h"
+#include "generate/misfit.h"
 #include "model/devices.h"
 #include "punt/planner.h"
 #include "writer/answer_constraint.h"
@@ -109,6 +110,7 @@ void MakeJobRecipe(GenerateJob& job) {
   job.company.cancel = &InstallInterruptHandlers();
   sampling.planner = ShortPlannerSpec(sampling.planner);
   sampling.score = job.company.score_spec;
+  sampling.cache = Name(job.recipe.cache);
 }
 
 void MakeJobSession(GenerateJob& job) {
@@ -133,6 +135,7 @@ GenerateJob PrepareJob(const GenerateFlags& flags) {
   MakeJobRecipe(job);
   MakeJobCanvas(job);
   MakeJobSession(job);
+  PrintWarnings(FindOddities(job.recipe, job.canvas, job.model.denoiser->info()));
   return job;
 }
 

@@ -59,7 +59,7 @@ void EmitStep(Observer& observer, int step, const StepOutcome& outcome, const Ru
   observer.On(end);
 }
 
-RunEvent Header(const Canvas& canvas, const Recipe& recipe, const Company& company) {
+RunEvent Header(const Canvas& canvas, const Recipe& recipe, const DenoiserInfo& info, const Company& company) {
   return {.model = company.model_name,
           .planner = company.planner_spec,
           .score = company.score_spec,
@@ -67,7 +67,7 @@ RunEvent Header(const Canvas& canvas, const Recipe& recipe, const Company& compa
           .sample = recipe.sample,
           .temperature = company.proposal.temperature,
           .top_p = company.proposal.top_p,
-          .window = recipe.window,
+          .window = WindowsOf(recipe, info).size,
           .cache = Name(recipe.cache),
           .mask_token = canvas.mask_token(),
           .canvas = {canvas.tokens().begin(), canvas.tokens().end()}};
@@ -137,7 +137,8 @@ Recipe MakeRecipe(std::string_view planner, std::string_view score, const Propos
                   const DenoiserInfo& info) {
   return {.planner = MakePlanner(planner),
           .score = MakeScore(score.empty() ? std::string_view(info.default_score) : score),
-          .proposer = MakeProposer(proposal)};
+          .proposer = MakeProposer(proposal),
+          .cache = CachePolicyFor("", info)};
 }
 
 GenerateResult Generate(DenoiserSession& session, Canvas canvas, const Recipe& recipe, const Company& company) {
@@ -145,7 +146,7 @@ GenerateResult Generate(DenoiserSession& session, Canvas canvas, const Recipe& r
   const DenoiserInfo& info = session.info();
   if (const auto misfit = FindMisfit(recipe, canvas, info)) ThrowMisfit(*misfit);
   const std::unique_ptr<DenoiserSession> constrained = ConstrainedFor(session, canvas, recipe);
-  if (company.observer != nullptr) company.observer->On(Header(canvas, recipe, company));
+  if (company.observer != nullptr) company.observer->On(Header(canvas, recipe, info, company));
 
   Meter meter(constrained != nullptr ? *constrained : session, recipe.max_nfe, company.cancel);
   RunState state(std::move(canvas));

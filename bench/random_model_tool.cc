@@ -1,7 +1,10 @@
-// Writes a LLaDA of a given size with random weights: the real shapes, the real file format, nothing learned. For
+// Writes a model of a given size with random weights: the real shapes, the real file format, nothing learned. For
 // measuring speed and memory where no checkpoint is at hand.
 //
-//   random_model_tool SHAPE TYPE OUT.gguf        SHAPE: 60m, 1b, 8b; TYPE: as of `punt convert`
+//   random_model_tool SHAPE TYPE OUT.gguf        TYPE: as of `punt convert`
+//
+// SHAPE: 60m, 1b, 8b, which are LLaDA's; sdar-100m, sdar-1.7b (SDAR-1.7B); and qwen3-100m, qwen3-1.7b, which are of the
+// same sizes and what llama.cpp runs, autoregressively.
 #include <fmt/format.h>
 
 #include <array>
@@ -23,17 +26,32 @@ namespace {
 struct Shape {
   std::string_view name;
   std::int64_t layers, dim, feed_forward, heads, vocab;
+  std::string_view architecture = "llada";
+  std::int64_t kv_heads = heads;
+  std::int64_t head_dim = dim / heads;
+  std::int64_t context = 4096;
+
+  bool norms_heads() const { return architecture != "llada"; }
+  std::int64_t query_dim() const { return heads * head_dim; }
+  std::int64_t kv_dim() const { return kv_heads * head_dim; }
 };
 
-// 60m and 1b have a small vocabulary, so that the head does not hide the layers; 8b is LLaDA-8B.
-constexpr std::array kShapes = {Shape{"60m", 8, 512, 1536, 8, 32064}, Shape{"1b", 16, 2048, 5632, 16, 32064},
-                                Shape{"8b", 32, 4096, 12288, 32, 126464}};
+// 60m, 1b and 100m have a small vocabulary, so that the head does not hide the layers; 8b is LLaDA-8B.
+constexpr std::array kShapes = {Shape{"60m", 8, 512, 1536, 8, 32064},
+                                Shape{"1b", 16, 2048, 5632, 16, 32064},
+                                Shape{"8b", 32, 4096, 12288, 32, 126464},
+                                Shape{"sdar-100m", 12, 768, 2304, 12, 32064, "sdar", 4, 64, 8192},
+                                Shape{"qwen3-100m", 12, 768, 2304, 12, 32064, "qwen3", 4, 64, 8192},
+                                Shape{"sdar-1.7b", 28, 2048, 6144, 16, 151936, "sdar", 8, 128, 8192},
+                                Shape{"qwen3-1.7b", 28, 2048, 6144, 16, 151936, "qwen3", 8, 128, 8192}};
 
 const Shape& FindShape(std::string_view name) {
+  std::string known;
   for (const Shape& shape : kShapes) {
     if (shape.name == name) return shape;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", shape.name);
   }
-  BadInput("unknown shape '{}'; valid: 60m, 1b, 8b", name);
+  BadInput("unknown shape '{}'; valid: {}", name, known);
 }
 
 /// Bytes as letters, the way byte-level vocabularies write them, then entries without a meaning.
@@ -60,23 +78,26 @@ std::vector<std::string> Tokens(std::int64_t vocab) {
 Metadata MakeMetadata(const Shape& shape) {
   GgufPtr context(gguf_init_empty());
   gguf_context* c = context.get();
-  const auto integer = [&](const char* key, std::int64_t value) {
-    gguf_set_val_u32(c, key, static_cast<std::uint32_t>(value));
+  const auto integer = [&](const std::string& key, std::int64_t value) {
+    gguf_set_val_u32(c, key.c_str(), static_cast<std::uint32_t>(value));
   };
-  gguf_set_val_str(c, "general.architecture", "llada");
+  const std::string prefix = fmt::format("{}.", shape.architecture);
+  gguf_set_val_str(c, "general.architecture", std::string(shape.architecture).c_str());
   gguf_set_val_str(c, "general.name", fmt::format("random weights, {}", shape.name).c_str());
-  integer("llada.context_length", 4096);
-  integer("llada.embedding_length", shape.dim);
-  integer("llada.block_count", shape.layers);
-  integer("llada.feed_forward_length", shape.feed_forward);
-  integer("llada.attention.head_count", shape.heads);
-  integer("llada.attention.head_count_kv", shape.heads);
-  integer("llada.rope.dimension_count", shape.dim / shape.heads);
-  integer("llada.vocab_size", shape.vocab);
-  gguf_set_val_f32(c, "llada.attention.layer_norm_rms_epsilon", 1e-5f);
-  gguf_set_val_f32(c, "llada.rope.freq_base", 500000.0f);
-  gguf_set_val_bool(c, "llada.attention.causal", false);
-  gguf_set_val_bool(c, "diffusion.shift_logits", false);
+  integer(prefix + "context_length", shape.context);
+  integer(prefix + "embedding_length", shape.dim);
+  integer(prefix + "block_count", shape.layers);
+  integer(prefix + "feed_forward_length", shape.feed_forward);
+  integer(prefix + "attention.head_count", shape.heads);
+  integer(prefix + "attention.head_count_kv", shape.kv_heads);
+  integer(prefix + "attention.key_length", shape.head_dim);
+  integer(prefix + "attention.value_length", shape.head_dim);
+  integer(prefix + "rope.dimension_count", shape.head_dim);
+  integer(prefix + "vocab_size", shape.vocab);
+  gguf_set_val_f32(c, (prefix + "attention.layer_norm_rms_epsilon").c_str(), 1e-5f);
+  gguf_set_val_f32(c, (prefix + "rope.freq_base").c_str(), 500000.0f);
+  if (shape.architecture == "llada") gguf_set_val_bool(c, "llada.attention.causal", false);
+  if (shape.architecture != "qwen3") gguf_set_val_bool(c, "diffusion.shift_logits", false);
 
   const std::vector<std::string> tokens = Tokens(shape.vocab);
   std::vector<const char*> pointers;
@@ -115,8 +136,13 @@ class RandomSource : public WeightSource {
     for (std::int64_t i = 0; i < shape.layers; ++i) {
       const std::string layer = fmt::format("blk.{}.", i);
       Add(layer + "attn_norm.weight", {shape.dim});
-      for (const char* name : {"attn_q", "attn_k", "attn_v", "attn_output"}) {
-        Add(layer + name + ".weight", {shape.dim, shape.dim});
+      Add(layer + "attn_q.weight", {shape.dim, shape.query_dim()});
+      Add(layer + "attn_k.weight", {shape.dim, shape.kv_dim()});
+      Add(layer + "attn_v.weight", {shape.dim, shape.kv_dim()});
+      Add(layer + "attn_output.weight", {shape.query_dim(), shape.dim});
+      if (shape.norms_heads()) {
+        Add(layer + "attn_q_norm.weight", {shape.head_dim});
+        Add(layer + "attn_k_norm.weight", {shape.head_dim});
       }
       Add(layer + "ffn_norm.weight", {shape.dim});
       Add(layer + "ffn_gate.weight", {shape.dim, shape.feed_forward});
@@ -162,7 +188,7 @@ class RandomSource : public WeightSource {
 };
 
 int Main(int argc, char** argv) {
-  if (argc != 4) BadInput("usage: random_model_tool 60m|1b|8b TYPE OUT.gguf");
+  if (argc != 4) BadInput("usage: random_model_tool SHAPE TYPE OUT.gguf");
   const RandomSource source(FindShape(argv[1]));
   const auto threads = UsableProcessors();
   const ConvertResult result = Convert(source, argv[3], {.type = argv[2], .threads = threads});

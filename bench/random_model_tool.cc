@@ -55,7 +55,7 @@ Metadata MakeMetadata(const RandomShape& shape) {
   };
   gguf_set_val_str(c, "general.architecture", shape.architecture);
   gguf_set_val_str(c, "general.name", fmt::format("random weights, {}", shape.name).c_str());
-  integer(prefix + "context_length", 4096);
+  integer(prefix + "context_length", shape.context);
   integer(prefix + "embedding_length", shape.dim);
   integer(prefix + "block_count", shape.layers);
   integer(prefix + "feed_forward_length", shape.feed_forward);
@@ -67,8 +67,10 @@ Metadata MakeMetadata(const RandomShape& shape) {
   integer(prefix + "vocab_size", shape.vocab);
   gguf_set_val_f32(c, (prefix + "attention.layer_norm_rms_epsilon").c_str(), 1e-5f);
   gguf_set_val_f32(c, (prefix + "rope.freq_base").c_str(), 500000.0f);
-  gguf_set_val_bool(c, (prefix + "attention.causal").c_str(), false);
-  gguf_set_val_bool(c, "diffusion.shift_logits", false);
+  if (!shape.is_causal()) {
+    gguf_set_val_bool(c, (prefix + "attention.causal").c_str(), false);
+    gguf_set_val_bool(c, "diffusion.shift_logits", false);
+  }
   if (shape.experts > 0) {
     integer(prefix + "expert_count", shape.experts);
     integer(prefix + "expert_used_count", shape.experts_used);

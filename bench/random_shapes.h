@@ -21,10 +21,14 @@ struct RandomShape {
   // Of mixtures.
   std::int64_t experts = 0, experts_used = 0, expert_dim = 0, dense_layers = 0;
   std::int64_t groups = 0, groups_used = 0, block = 0;
+  std::int64_t context = 4096;
+
+  /// As llama.cpp runs it: autoregressively.
+  bool is_causal() const { return std::string_view(architecture) == "qwen3"; }
 };
 
-// 60m, 1b and moe have a small vocabulary, so that the head does not hide the layers. Others are what their config.json
-// says: 8b LLaDA-8B, sdar-1.7b SDAR-1.7B-Chat (Qwen3-1.7B), llada-moe LLaDA-MoE-7B-A1B, llada2-mini LLaDA2.0-mini
+// 60m, 1b, moe and 100m have a small vocabulary, so that the head does not hide the layers. Others are what their
+// config.json says: 8b LLaDA-8B, sdar-1.7b SDAR-1.7B-Chat (Qwen3-1.7B), llada-moe LLaDA-MoE-7B-A1B, llada2-mini LLaDA2.0-mini
 // (16B-A1.4B).
 inline constexpr std::array kRandomShapes = {
     RandomShape{"60m", "llada", 8, 512, 1536, 8, 8, 64, 32064},
@@ -40,7 +44,42 @@ inline constexpr std::array kRandomShapes = {
                 .head_dim = 128,
                 .vocab = 151936,
                 .is_tied = true,
-                .norms_heads = true},
+                .norms_heads = true,
+                .context = 8192},
+    RandomShape{.name = "qwen3-1.7b",
+                .architecture = "qwen3",
+                .layers = 28,
+                .dim = 2048,
+                .feed_forward = 6144,
+                .heads = 16,
+                .kv_heads = 8,
+                .head_dim = 128,
+                .vocab = 151936,
+                .is_tied = true,
+                .norms_heads = true,
+                .context = 8192},
+    RandomShape{.name = "sdar-100m",
+                .architecture = "sdar",
+                .layers = 12,
+                .dim = 768,
+                .feed_forward = 2304,
+                .heads = 12,
+                .kv_heads = 4,
+                .head_dim = 64,
+                .vocab = 32064,
+                .norms_heads = true,
+                .context = 8192},
+    RandomShape{.name = "qwen3-100m",
+                .architecture = "qwen3",
+                .layers = 12,
+                .dim = 768,
+                .feed_forward = 2304,
+                .heads = 12,
+                .kv_heads = 4,
+                .head_dim = 64,
+                .vocab = 32064,
+                .norms_heads = true,
+                .context = 8192},
     RandomShape{.name = "moe",
                 .architecture = "llada-moe",
                 .layers = 8,

@@ -255,16 +255,18 @@ TEST(Decoding, Sdar) {
 TEST(Decoding, SdarInWindowsThatAreBlocks) {
   const NeuralDenoiser denoiser = OpenBare("sdar");
   int runs = 0;
+  int prompts_within_blocks = 0;
   for (const json& run : Runs("sdar")) {
     const int block = run["params"]["block_length"];
-    if (run["prompt"].size() % static_cast<std::size_t>(block) != 0) continue;
     const Decoder decoder{.planner = fmt::format("threshold:tau={}", run["params"]["threshold"].get<double>()),
                           .score = "token-prob",
                           .window = block};
     ExpectStates(denoiser, run, decoder);
+    prompts_within_blocks += run["prompt"].size() % static_cast<std::size_t>(block) != 0;
     ++runs;
   }
-  EXPECT_EQ(runs, 1);
+  EXPECT_GT(runs, prompts_within_blocks);
+  EXPECT_GT(prompts_within_blocks, 0);
 }
 
 }  // namespace

@@ -42,6 +42,10 @@ struct DenoiserInfo {
   Token mask_token = 0;
   std::vector<Token> eos_tokens;  // may be empty
   int max_length = 0;             // longest canvas
+  // Of models trained in blocks, which tile the text from its first position (prompt included): positions per block. A
+  // position sees its own block and those before, so nothing that comes later changes a block that is full. 0: no
+  // blocks. Such a model sees whole blocks only: where a canvas ends within one, masks stand for the rest.
+  int block_size = 0;
   std::string default_score = "margin";
   // For planners that look inside a model. A run whose planner needs what the denoiser lacks is refused
   // before the first step.
@@ -120,6 +124,11 @@ struct Query {
   bool keep_states = false;
   const Pass* states = nullptr;
   std::span<const Position> stale = {};
+
+  // Exact: models in blocks may leave out what comes after the last block that is asked for, and take the keys and
+  // values of blocks before the first one from any earlier pass of any session over a canvas that begins with the same
+  // tokens. `states` then only names a pass whose blocks the caller has been told of (for BlockCacheStats).
+  bool reuses_blocks = false;
 };
 
 /// Reads the proposals at `rows`; out has one entry per row. Confidence is left at 0.
@@ -255,6 +264,9 @@ class Denoiser {
   Denoiser& operator=(const Denoiser&) = delete;
 
   virtual const DenoiserInfo& info() const = 0;
+
+  /// May be called by any thread. Zeros for a denoiser that keeps nothing.
+  virtual BlockCacheStats block_cache() const { return {}; }
 
   /// Throws Error when every token is banned. The session keeps no reference to `options`; the denoiser
   /// must outlive its sessions.

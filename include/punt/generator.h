@@ -57,9 +57,12 @@ struct Recipe {
   // The most positions that a text may have to be filled, where the model has tokens to change its length; these must
   // then not be banned. 0: the length is as given. See src/generate/length_change.h.
   std::int64_t grow_to = 0;
-  int window = 0;         // generated positions per semi-autoregressive block, filled left to right; 0: one block
-  CachePolicy cache;      // what forward passes reuse from earlier ones
-  Constraint constraint;  // the language that a stretch of the canvas stays in, if there is one
+  // Generated positions that are filled before the next ones, left to right; 0: all at once. Of a model in blocks
+  // (DenoiserInfo::block_size): positions of the canvas in stretches of so many, counted from its first, so that the
+  // first and the last of them may have fewer to fill; 0: a block.
+  int window = 0;
+  CachePolicy cache;              // what forward passes reuse from earlier ones
+  Constraint constraint;          // the language that a stretch of the canvas stays in, if there is one
   bool needs_constraint = false;  // one was asked for, and must have been set before the run
   std::uint64_t seed = 0;
   std::uint64_t sample = 0;
@@ -104,8 +107,9 @@ struct Company {
   ProposalOptions proposal = {};
 };
 
-/// Generates one sequence. Throws Error when the recipe does not fit: a window that is negative or larger than
-/// the number of positions to generate, a canvas longer than the model takes, a planner whose needs the
+/// Generates one sequence. Throws Error when the recipe does not fit: a window that is negative, larger than
+/// the number of positions to generate or at odds with the model's blocks, a canvas that in whole blocks is longer than
+/// the model takes, a cache of blocks for a model without any, a planner whose needs the
 /// denoiser cannot meet, a canvas that cannot be filled within the constraint's language. A canvas without masks is
 /// returned as it is, at no cost.
 ///

@@ -25,6 +25,8 @@ struct Model {
   std::vector<std::string> warnings;  // what a user should know about the files, one line each
 };
 
+inline constexpr std::size_t kUsualBlockCacheBytes = std::size_t{1} << 30;
+
 /// Toy models ignore these.
 struct ModelOptions {
   // Changes results, by rounding: how the CPU multiplies weights. "exact" keeps the precision of the file's types,
@@ -41,6 +43,9 @@ struct ModelOptions {
   std::string device = "auto";  // see `punt list devices`
   int gpu_layers = -1;          // layers on a GPU device, counted from the last; -1: all
   bool repack = true;           // copy weights into a faster layout where there is one; false: only map them
+  // Of models in blocks (DenoiserInfo::block_size): how many bytes of keys and values may be kept for texts that begin
+  // like earlier ones. Those that a run is using are kept in any case.
+  std::size_t block_cache_bytes = kUsualBlockCacheBytes;
   // Called with the share of the weights that has been read, rising to 1; by one thread at a time, not always the same.
   // Returning false cancels: OpenModel then throws Error (kFailed).
   std::function<bool(double share)> on_progress = {};

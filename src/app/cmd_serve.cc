@@ -4,6 +4,7 @@
 #include <malloc.h>
 #endif
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -64,6 +65,7 @@ struct ServeFlags {
   std::int64_t max_running = 32;
   std::int64_t max_waiting = 256;
   std::int64_t max_rows = 8192;
+  std::int64_t block_cache = static_cast<std::int64_t>(kUsualBlockCacheBytes);
   std::int64_t grace = 30;
   std::string ready_file;
   bool log_prompts = false;
@@ -143,7 +145,8 @@ void WarmUp(const Model& model, int threads) {
 
 Model OpenWarm(const ServeFlags& flags, int threads) {
   const std::string name = flags.model.name.empty() ? DefaultModel() : flags.model.name;
-  const ModelOptions options = flags.model.Options();
+  ModelOptions options = flags.model.Options();
+  options.block_cache_bytes = static_cast<std::size_t>(flags.block_cache);
   PullIfMissing(name, options.lora);
   return Interruptibly("while the model was opened", [name, options, threads] {
     Model model = OpenModel(name, options);
@@ -156,10 +159,16 @@ Model OpenWarm(const ServeFlags& flags, int threads) {
 void RequireServable(const Model& model, const Sampling& sampling) {
   const DenoiserInfo& info = model.denoiser->info();
   const Recipe recipe = MakeRecipe(sampling, info);
-  const Canvas canvas({info.mask_token}, info.mask_token, info.vocab_size);
-  if (const auto misfit = FindMisfit(recipe, canvas, info)) {
-    ThrowMisfit(*misfit, fmt::format("--planner {}: ", sampling.planner));
+  const std::vector<Token> masks(static_cast<std::size_t>(std::clamp(recipe.window, 1, info.max_length)),
+                                 info.mask_token);
+  if (const auto misfit = FindMisfit(recipe, Canvas(masks, info.mask_token, info.vocab_size), info)) {
+    const bool is_window = misfit->setting == "window";
+    const bool is_cache = misfit->setting == "cache";
+    ThrowMisfit(*misfit, is_window  ? fmt::format("--window {}: ", sampling.window)
+                         : is_cache ? fmt::format("--cache {}: ", sampling.cache)
+                                    : fmt::format("--planner {}: ", sampling.planner));
   }
+  PrintWarnings(FindOddities(recipe, masks, info));
 }
 
 /// Every connection has its own thread, and glibc would keep the logits of a past request in that thread's heap
@@ -271,6 +280,9 @@ Runner AddServe(CLI::App& command) {
       ->default_str("256");
   AddInteger(command, "--max-rows", flags->max_rows, 1, 1000 * kMillion, "Most rows of sequences that run together")
       ->default_str("8192");
+  AddInteger(command, "--block-cache", flags.block_cache, 0, std::int64_t{1} << 50,
+             "Bytes of keys and values kept for texts that begin alike, of models in blocks")
+      ->default_str("1073741824");
   AddInteger(command, "--grace", flags->grace, 0, kMillion, "Seconds to finish after a signal to stop")
       ->default_str("30");
   AddModel(command, flags->model)->default_str("stories");
@@ -287,7 +299,7 @@ Runner AddServe(CLI::App& command) {
   SetGroup(command, "Limits", {"--max-tokens", "--max-running"});
   SetGroup(command, "Limits",
            {"--max-n", "--max-prompts", "--max-nfe", "--score-alone", "--max-body", "--max-seconds",
-            "--max-connections", "--max-per-address", "--max-waiting", "--max-rows"},
+            "--max-connections", "--max-per-address", "--max-waiting", "--max-rows", "--block-cache"},
            kInFullHelp);
   return [flags] { return Run(*flags); };
 }

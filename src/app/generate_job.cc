@@ -12,6 +12,7 @@
 #include "app/terminal.h"
 #include "app/tokenizer_input.h"
 #include "base/check.h"
+#include "generate/misfit.h"
 #include "generate/sampling_language.h"
 #include "model/devices.h"
 #include "punt/planner.h"
@@ -111,6 +112,7 @@ void MakeJobRecipe(GenerateJob& job) {
   job.company.cancel = &InstallInterruptHandlers();
   sampling.planner = ShortPlannerSpec(sampling.planner);
   sampling.score = job.company.score_spec;
+  sampling.cache = Name(job.recipe.cache);
 }
 
 void MakeJobSession(GenerateJob& job) {
@@ -136,6 +138,7 @@ GenerateJob PrepareJob(const GenerateFlags& flags) {
   MakeJobRecipe(job);
   MakeJobCanvas(job);
   MakeJobSession(job);
+  PrintWarnings(FindOddities(job.recipe, job.canvas, job.model.denoiser->info()));
   return job;
 }
 

@@ -8,6 +8,10 @@
 // be fresh, and attention reads the keys and values of the others from there (model/key_values.h). For an architecture
 // with a shift, the fresh position of a row is the one before it.
 //
+// Networks in blocks see whole blocks: masks stand for what a canvas lacks. How a pass over one leaves out what is
+// known already: block_batch.h. Where that is not possible (a GPU, ggml's attention) it only leaves out what comes
+// later.
+//
 // Guidance doubles a pass: the second sequence has the prompt masked, and every portion of logits is
 // u + (g + 1) (c - u) of the two.
 //
@@ -24,6 +28,7 @@
 #include "base/even_shares.h"
 #include "base/processors.h"
 #include "base/thread_pool.h"
+#include "denoise/block_batch.h"
 #include "denoise/neural_pass.h"
 #include "denoise/neural_reader.h"
 #include "model/network_runner.h"
@@ -55,9 +60,10 @@ std::vector<Token> Banned(const DenoiserInfo& info, std::span<const Token> never
 class NeuralSession : public DenoiserSession {
  public:
   NeuralSession(const DenoiserInfo& info, const Network& network, std::span<const Token> never,
-                const InfluenceHead* influence, const SessionOptions& options)
+                const InfluenceHead* influence, PrefixTree* tree, const SessionOptions& options)
       : DenoiserSession(info),
         network_(network),
+        tree_(tree),
         influence_(influence),
         options_(options),
         dim_(static_cast<std::size_t>(network.hyper().model_dim)),
@@ -77,55 +83,16 @@ class NeuralSession : public DenoiserSession {
   int PassesPerQuery() const override { return is_guided() ? 2 : 1; }
 
   std::vector<PassRef> DoForward(std::span<const Query> queries) override {
-    std::vector<std::shared_ptr<NeuralPass>> passes;
-    std::vector<Input> inputs;  // of the queries, each followed by its unconditional twin under guidance
-    std::set<int> asked_layers;
-    for (const Query& query : queries) {
-      auto& pass = passes.emplace_back(std::make_shared<NeuralPass>(query, ledger_));
-      inputs.push_back(MakeInput(query, *pass));
-      if (is_guided()) inputs.push_back(WithoutPrompt(inputs.back()));
-      const auto own = std::span(inputs).last(static_cast<std::size_t>(PassesPerQuery()));
-      BringStates(query, *pass, own);
-      pass->CountRows(own.front().computed.empty() ? own.front().tokens.size() : own.front().computed.size(),
-                      own.size());
-      for (const LayerRange& range : query.attention) {
-        const auto [first, end] = LayersOf(range);
-        for (int layer = first; layer < end; ++layer) asked_layers.insert(layer);
-      }
+    std::vector<Query> in_blocks, others;
+    for (const Query& query : queries) (ReusesBlocks(query) ? in_blocks : others).push_back(query);
+    if (in_blocks.empty()) return ForwardWhole(queries);
+    std::vector<PassRef> reusing = ForwardInBlocks(in_blocks);
+    std::vector<PassRef> whole = ForwardWhole(others);
+    std::vector<PassRef> passes;
+    for (auto next = reusing.begin(), other = whole.begin(); const Query& query : queries) {
+      passes.push_back(std::move(ReusesBlocks(query) ? *next++ : *other++));
     }
-    std::vector<Sequence> sequences;
-    for (const Input& input : inputs) {
-      sequences.push_back({.tokens = input.tokens,
-                           .rows = input.reads,
-                           .shadow_of = input.shadows,
-                           .mask_ratio = input.mask_ratio,
-                           .key_values = input.key_values.get(),
-                           .columns = input.computed,
-                           .stores = input.stores});
-    }
-    std::vector<AttentionProbabilities> attention;
-    const std::vector<int> layers(asked_layers.begin(), asked_layers.end());
-    const std::vector<float> hidden = runner_.Hidden(sequences, layers, layers.empty() ? nullptr : &attention);
-
-    auto next = hidden.begin();
-    const auto take = [&](std::size_t rows) {
-      const auto begin = next;
-      next += static_cast<std::ptrdiff_t>(rows * dim_);
-      return std::vector<float>(begin, next);
-    };
-    for (std::size_t i = 0; i < queries.size(); ++i) {
-      passes[i]->hidden = take(passes[i]->rows().size());
-      if (is_guided()) passes[i]->unconditional = take(passes[i]->rows().size());
-      for (const LayerRange& range : queries[i].attention) {
-        const auto [first, end] = LayersOf(range);
-        const auto place = std::lower_bound(layers.begin(), layers.end(), first) - layers.begin();
-        const std::size_t own = i * static_cast<std::size_t>(PassesPerQuery()) * layers.size();
-        const auto maps =
-            std::span(attention).subspan(own + static_cast<std::size_t>(place), static_cast<std::size_t>(end - first));
-        passes[i]->attention.emplace_back(range, MeanAttention(maps, queries[i].canvas.size()));
-      }
-    }
-    return {passes.begin(), passes.end()};
+    return passes;
   }
 
   void DoPropose(std::span<const ProposalRequest> requests) override {
@@ -212,6 +179,101 @@ class NeuralSession : public DenoiserSession {
     return *own;
   }
 
+  std::vector<PassRef> ForwardWhole(std::span<const Query> queries) {
+    std::vector<std::shared_ptr<NeuralPass>> passes;
+    std::vector<Input> inputs;  // of the queries, each followed by its unconditional twin under guidance
+    std::set<int> asked_layers;
+    for (const Query& query : queries) {
+      auto& pass = passes.emplace_back(std::make_shared<NeuralPass>(query, ledger_));
+      inputs.push_back(MakeInput(query, *pass));
+      if (is_guided()) inputs.push_back(WithoutPrompt(inputs.back()));
+      const auto own = std::span(inputs).last(static_cast<std::size_t>(PassesPerQuery()));
+      BringStates(query, *pass, own);
+      pass->CountRows(own.front().computed.empty() ? own.front().tokens.size() : own.front().computed.size(),
+                      own.size());
+      for (const LayerRange& range : query.attention) {
+        const auto [first, end] = LayersOf(range);
+        for (int layer = first; layer < end; ++layer) asked_layers.insert(layer);
+      }
+    }
+    std::vector<Sequence> sequences;
+    for (const Input& input : inputs) {
+      sequences.push_back({.tokens = input.tokens,
+                           .rows = input.reads,
+                           .shadow_of = input.shadows,
+                           .mask_ratio = input.mask_ratio,
+                           .key_values = input.key_values.get(),
+                           .columns = input.computed,
+                           .stores = input.stores});
+    }
+    std::vector<AttentionProbabilities> attention;
+    const std::vector<int> layers(asked_layers.begin(), asked_layers.end());
+    const std::vector<float> hidden = runner_.Hidden(sequences, layers, layers.empty() ? nullptr : &attention);
+
+    HandOut(hidden, passes);
+    for (std::size_t i = 0; i < queries.size(); ++i) {
+      for (const LayerRange& range : queries[i].attention) {
+        const auto [first, end] = LayersOf(range);
+        const auto place = std::lower_bound(layers.begin(), layers.end(), first) - layers.begin();
+        const std::size_t own = i * static_cast<std::size_t>(PassesPerQuery()) * layers.size();
+        const auto maps =
+            std::span(attention).subspan(own + static_cast<std::size_t>(place), static_cast<std::size_t>(end - first));
+        passes[i]->attention.emplace_back(range, MeanAttention(maps, queries[i].canvas.size()));
+      }
+    }
+    return {passes.begin(), passes.end()};
+  }
+
+  /// Gives passes their hidden states.
+  void HandOut(std::span<const float> hidden, std::span<const std::shared_ptr<NeuralPass>> passes) const {
+    const auto take = [&](std::size_t rows) {
+      const std::span<const float> own = hidden.first(rows * dim_);
+      hidden = hidden.subspan(own.size());
+      return std::vector<float>(own.begin(), own.end());
+    };
+    for (const std::shared_ptr<NeuralPass>& pass : passes) {
+      pass->hidden = take(pass->rows().size());
+      if (is_guided()) pass->unconditional = take(pass->rows().size());
+    }
+  }
+
+  static bool LeavesOutBlocks(const Query& query) {
+    return query.reuses_blocks && query.shadows.empty() && query.attention.empty() && !query.rows.empty();
+  }
+  bool ReusesBlocks(const Query& query) const {
+    return tree_ != nullptr && LeavesOutBlocks(query) && !query.keep_states;
+  }
+
+  std::vector<PassRef> ForwardInBlocks(std::span<const Query> queries) {
+    const Hyperparameters& hyper = network_.hyper();
+    BlockBatch batch(*tree_, hyper.layers, hyper.kv_dim());
+    std::vector<std::shared_ptr<NeuralPass>> passes;
+    for (const Query& query : queries) {
+      auto& pass = passes.emplace_back(std::make_shared<NeuralPass>(query, ledger_));
+      const NeuralPass* before = query.states == nullptr ? nullptr : &Own(query.states);
+      const Position first = *std::min_element(query.rows.begin(), query.rows.end());
+      Input input = MakeInput(query, *pass);
+      for (std::size_t i = 0; i < static_cast<std::size_t>(PassesPerQuery()); ++i) {
+        if (i > 0) input = WithoutPrompt(std::move(input));
+        batch.Add(input.tokens, input.reads, first, before == nullptr ? 0 : before->blocks[i].pages().size());
+      }
+    }
+    const std::vector<float> hidden = runner_.HiddenInBlocks(batch.sequences());
+    HandOut(hidden, passes);
+    std::size_t sequence = 0;
+    for (const std::shared_ptr<NeuralPass>& pass : passes) {
+      std::int64_t columns = 0;
+      for (int i = 0; i < PassesPerQuery(); ++i) columns += batch.columns(sequence++);
+      pass->CountRows(static_cast<std::size_t>(columns), 1);
+    }
+    std::vector<PrefixTree::Lease> leases = batch.Keep();
+    for (std::size_t i = 0; i < leases.size(); ++i) {
+      const auto twins = static_cast<std::size_t>(PassesPerQuery());
+      passes[i / twins]->blocks[i % twins] = std::move(leases[i]);
+    }
+    return {passes.begin(), passes.end()};
+  }
+
   Input MakeInput(const Query& query, NeuralPass& pass) const {
     Input input;
     input.tokens.assign(query.canvas.begin(), query.canvas.end());
@@ -221,11 +283,26 @@ class NeuralSession : public DenoiserSession {
     if (options_.freeze_mask_ratio && query.base != nullptr) {
       pass.mask_ratio = input.mask_ratio = Own(query.base).mask_ratio;
     }
+    FitToBlocks(query, input.tokens);
+    const auto first_shadow = static_cast<Position>(input.tokens.size());
     input.tokens.resize(input.tokens.size() + input.shadows.size(), info().mask_token);
+    const auto own = static_cast<Position>(query.canvas.size());
     for (Position row : pass.rows()) {
+      if (row >= own) row += first_shadow - own;
       input.reads.push_back(network_.hyper().shift_logits ? std::max<Position>(row - 1, 0) : row);
     }
     return input;
+  }
+
+  /// Networks in blocks see whole ones.
+  void FitToBlocks(const Query& query, std::vector<Token>& tokens) const {
+    const auto block = static_cast<std::size_t>(info().block_size);
+    if (block == 0) return;
+    std::size_t size = tokens.size();
+    if (LeavesOutBlocks(query))
+      size = static_cast<std::size_t>(*std::max_element(query.rows.begin(), query.rows.end())) + 1;
+    size = (size + block - 1) / block * block;
+    tokens.resize(std::min(size, static_cast<std::size_t>(info().max_length)), info().mask_token);
   }
 
   /// What a query computes, reuses and leaves behind. `inputs` are its sequence and, under guidance, the twin.
@@ -241,7 +318,7 @@ class NeuralSession : public DenoiserSession {
         input.key_values = before->states[i];
       }
       if (!query.keep_states) continue;
-      if (!has_states) input.key_values = runner_.NewKeyValues(std::ssize(query.canvas));
+      if (!has_states) input.key_values = runner_.NewKeyValues(std::ssize(input.tokens));
       input.stores = true;
       pass.states[i] = input.key_values;
     }
@@ -346,6 +423,7 @@ class NeuralSession : public DenoiserSession {
   }
 
   const Network& network_;
+  PrefixTree* const tree_;                // may be null
   const InfluenceHead* const influence_;  // may be null
   const SessionOptions options_;
   const std::size_t dim_;
@@ -360,9 +438,13 @@ class NeuralSession : public DenoiserSession {
 }  // namespace
 
 NeuralDenoiser::NeuralDenoiser(DenoiserInfo info, std::shared_ptr<const Network> network, std::vector<Token> never,
-                               std::shared_ptr<const InfluenceHead> influence)
+                               std::shared_ptr<const InfluenceHead> influence, std::size_t block_cache_bytes)
     : info_(std::move(info)), network_(std::move(network)), never_(std::move(never)), influence_(std::move(influence)) {
   info_.has_influence = influence_ != nullptr;
+  info_.block_size = static_cast<int>(network_->hyper().attention_block);
+  if (info_.block_size > 0 && network_->weights().own_attention) {
+    tree_ = std::make_unique<PrefixTree>(info_.block_size, block_cache_bytes);
+  }
   if (info_.vocab_size != network_->hyper().vocab_size) {
     BadInput("{}: the tokenizer has {} tokens, the network {}", info_.name, info_.vocab_size,
              network_->hyper().vocab_size);
@@ -374,7 +456,9 @@ NeuralDenoiser::NeuralDenoiser(DenoiserInfo info, std::shared_ptr<const Network>
 }
 
 std::unique_ptr<DenoiserSession> NeuralDenoiser::NewSession(const SessionOptions& options) const {
-  return std::make_unique<NeuralSession>(info_, *network_, never_, influence_.get(), options);
+  return std::make_unique<NeuralSession>(info_, *network_, never_, influence_.get(), tree_.get(), options);
 }
+
+BlockCacheStats NeuralDenoiser::block_cache() const { return tree_ == nullptr ? BlockCacheStats{} : tree_->stats(); }
 
 }  // namespace punt

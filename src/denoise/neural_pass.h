@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "model/key_values.h"
+#include "model/prefix_tree.h"
 #include "punt/denoiser.h"
 
 namespace punt {
@@ -84,6 +85,7 @@ class NeuralPass : public Pass {
   // Of the sequence and of its unconditional twin, if kept. A later pass may take them over.
   using States = std::array<std::shared_ptr<const KeyValues>, 2>;
   mutable States states;
+  std::array<PrefixTree::Lease, 2> blocks;  // that it used, or left behind; of both sequences
 
   // Logits of rows that were read, if there is room for all of them. Reading fills them in.
   bool KeepsLogits(std::size_t vocab, std::size_t budget) const {

@@ -54,10 +54,20 @@ inline std::vector<double> DenseRows(DenoiserSession& session, const PassRef& pa
   return out;
 }
 
+/// The canvas as a network in blocks sees it: masks fill its last block.
+inline std::vector<Token> InWholeBlocks(const Network& network, std::vector<Token> canvas) {
+  const auto block = static_cast<std::size_t>(network.hyper().attention_block);
+  if (block > 0) canvas.resize((canvas.size() + block - 1) / block * block, network.mask_token());
+  return canvas;
+}
+
 /// The network's own logits, [L x V].
 inline std::vector<float> RawLogits(const Network& network, const std::vector<Token>& canvas) {
   NetworkRunner runner(network, {});
-  return LogitsOf(runner, network, {.name = "", .kind = "", .tokens = canvas, .attention_block = -1});
+  std::vector<float> logits = LogitsOf(
+      runner, network, {.name = "", .kind = "", .tokens = InWholeBlocks(network, canvas), .attention_block = -1});
+  logits.resize(canvas.size() * static_cast<std::size_t>(network.hyper().vocab_size));
+  return logits;
 }
 
 /// log softmax of `logits` over all tokens but `without`, which get -infinity.

@@ -113,7 +113,8 @@ Model OpenNetwork(std::string_view name, const std::filesystem::path& path, cons
               .has_chat_template = vocabulary.has_chat_template,
               .warnings = network->warnings()};
   auto head = OpenHead(path, options, *network, model.warnings);
-  model.denoiser = std::make_shared<NeuralDenoiser>(std::move(info), network, hyper.never_generated, std::move(head));
+  model.denoiser = std::make_shared<NeuralDenoiser>(std::move(info), network, hyper.never_generated, std::move(head),
+                                                    options.block_cache_bytes);
   return model;
 }
 

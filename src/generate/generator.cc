@@ -71,7 +71,7 @@ void EmitStep(Observer& observer, int step, const StepOutcome& outcome, const Co
   observer.On(end);
 }
 
-RunEvent Header(const Canvas& canvas, const Recipe& recipe, const Company& company) {
+RunEvent Header(const Canvas& canvas, const Recipe& recipe, const DenoiserInfo& info, const Company& company) {
   return {.model = company.model_name,
           .planner = company.planner_spec,
           .score = company.score_spec,
@@ -79,7 +79,7 @@ RunEvent Header(const Canvas& canvas, const Recipe& recipe, const Company& compa
           .sample = recipe.sample,
           .temperature = company.proposal.temperature,
           .top_p = company.proposal.top_p,
-          .window = recipe.window,
+          .window = WindowsOf(recipe, info).size,
           .cache = Name(recipe.cache),
           .mask_token = canvas.mask_token(),
           .canvas = {canvas.tokens().begin(), canvas.tokens().end()}};
@@ -154,7 +154,8 @@ Recipe MakeRecipe(std::string_view planner, std::string_view score, const Propos
                   const DenoiserInfo& info) {
   return {.planner = MakePlanner(planner),
           .score = MakeScore(score.empty() ? std::string_view(info.default_score) : score),
-          .proposer = MakeProposer(proposal)};
+          .proposer = MakeProposer(proposal),
+          .cache = CachePolicyFor("", info)};
 }
 
 GenerateResult Generate(DenoiserSession& session, Canvas canvas, const Recipe& recipe, const Company& company) {
@@ -163,7 +164,7 @@ GenerateResult Generate(DenoiserSession& session, Canvas canvas, const Recipe& r
   if (const auto misfit = FindMisfit(recipe, canvas, info)) ThrowMisfit(*misfit);
   if (recipe.logprobs && *recipe.logprobs < 0) BadInput("logprobs must be at least 0, got {}", *recipe.logprobs);
   const std::unique_ptr<DenoiserSession> constrained = ConstrainedFor(session, canvas, recipe);
-  if (company.observer != nullptr) company.observer->On(Header(canvas, recipe, company));
+  if (company.observer != nullptr) company.observer->On(Header(canvas, recipe, info, company));
 
   if (Grows(recipe, info) && session.passes_per_query() > 1) {
     BadInput("a text whose length the model decides cannot be guided: its prompt would move");
@@ -172,8 +173,9 @@ GenerateResult Generate(DenoiserSession& session, Canvas canvas, const Recipe& r
   RunState state(std::move(canvas));
   StopReason stop = StopReason::kFull;
   try {
-    while (HasNextStep(recipe, state)) {
-      const bool may_be_edited = IsOpenToEdits(recipe, state);
+    const Windows windows = WindowsOf(recipe, info);
+    while (HasNextStep(recipe, windows, state)) {
+      const bool may_be_edited = IsOpenToEdits(recipe, windows, state);
       if (!may_be_edited && SettledEos(state.canvas, info) >= 0) {
         stop = StopReason::kEos;
         break;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "base/setting_error.h"
 #include "generate/length_change.h"
@@ -23,6 +25,26 @@ std::optional<Misfit> FindMissing(const Planner& planner, const DenoiserInfo& in
   return std::nullopt;
 }
 
+namespace {
+
+/// What does not fit the blocks of a model that has some.
+std::optional<Misfit> FindBlockMisfit(const Recipe& recipe, const Canvas& canvas, const DenoiserInfo& info) {
+  const int block = info.block_size;
+  const int padded = (canvas.length() + block - 1) / block * block;
+  if (padded > info.max_length) {
+    return Misfit{"length", fmt::format("a canvas of {} tokens, {} in whole blocks of {}, exceeds the {} that {} takes",
+                                        canvas.length(), padded, block, info.max_length, info.name)};
+  }
+  if (recipe.window > 0 && recipe.window % block != 0 && block % recipe.window != 0) {
+    return Misfit{"window", fmt::format("a window of {} does not fit the blocks of {} that {} was trained in: it must "
+                                        "divide them, or be a multiple",
+                                        recipe.window, block, info.name)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::optional<Misfit> FindMisfit(const Recipe& recipe, const Canvas& canvas, const DenoiserInfo& info) {
   Check(recipe.planner != nullptr && recipe.score != nullptr && recipe.proposer != nullptr, "an incomplete recipe");
   const int to_generate = static_cast<int>(canvas.generated().size());
@@ -33,7 +55,11 @@ std::optional<Misfit> FindMisfit(const Recipe& recipe, const Canvas& canvas, con
   if (recipe.window < 0) {
     return Misfit{"window", fmt::format("the window must not be negative, got {}", recipe.window)};
   }
-  if (recipe.window > to_generate && to_generate > 0) {
+  if (info.block_size > 0) {
+    if (const auto misfit = FindBlockMisfit(recipe, canvas, info)) return misfit;
+  } else if (recipe.cache.kind == CacheKind::kBlocks) {
+    return Misfit{"cache", fmt::format("{} has no blocks to cache: its positions see each other both ways", info.name)};
+  } else if (recipe.window > to_generate && to_generate > 0) {
     return Misfit{"window", fmt::format("the window of {} is larger than the {} positions to generate", recipe.window,
                                         to_generate)};
   }
@@ -44,6 +70,25 @@ std::optional<Misfit> FindMisfit(const Recipe& recipe, const Canvas& canvas, con
     if (recipe.has_ended) return Misfit{"planner", fmt::format("no stop strings: {}", fixed)};
   }
   return FindMissing(*recipe.planner, info);
+}
+
+std::vector<std::string> FindOddities(const Recipe& recipe, std::span<const Token> canvas, const DenoiserInfo& info) {
+  if (info.block_size == 0) return {};
+  std::vector<std::string> oddities;
+  const auto block = static_cast<std::size_t>(info.block_size);
+  if (recipe.window > info.block_size) {
+    oddities.push_back(fmt::format("a window of {} fills {} blocks at once; {} was trained to fill one after another",
+                                   recipe.window, recipe.window / info.block_size, info.name));
+  }
+  const auto last = std::find(canvas.rbegin(), canvas.rend(), info.mask_token);
+  const auto filled_to = static_cast<std::size_t>(canvas.rend() - last);
+  const std::size_t seen_to = (filled_to + block - 1) / block * block;
+  if (filled_to > 0 && seen_to < canvas.size()) {
+    oddities.push_back(
+        fmt::format("the last {} tokens are not seen when what stands before them is filled: {} sees no later block",
+                    canvas.size() - seen_to, info.name));
+  }
+  return oddities;
 }
 
 void ThrowMisfit(const Misfit& misfit, const std::string& place) {

@@ -30,11 +30,13 @@ constexpr SamplingField kFields[] = {
     {"convention", "How proposals are drawn: llada or dream", &Sampling::convention},
     {"score_on", "Probabilities that scores use: untempered or tempered", &Sampling::score_on},
     {"eos", "End-of-sequence tokens: none, deprioritise, forbid or anneal", &Sampling::eos},
-    {"window", "Positions per block; blocks are filled left to right (0: one block)", &Sampling::window,
-     ApiPlace::kDiffusion, 0, kInt},
+    {"window", "Positions that are filled before those after them (0: all at once, or the model's blocks)",
+     &Sampling::window, ApiPlace::kDiffusion, 0, kInt},
     {"grow_to", "Most positions that an infill may grow to, in models with tokens for that: DreamOn (0: it does not)",
      &Sampling::grow_to, ApiPlace::kNone, 0, kInt},
-    {"cache", "What passes reuse from earlier ones, an approximation: none, step, settled, prefix or dual",
+    {"cache",
+     "What passes reuse from earlier ones: none, or by approximation step, settled, prefix or dual; default of "
+     "models in blocks: blocks, which is exact",
      &Sampling::cache},
     {"guidance", "Classifier-free guidance: twice the passes (0: none)", &Sampling::guidance, ApiPlace::kNone, 0, 1e6},
     {"freeze_mask_ratio", "Test passes keep their base's mask ratio (ESM-2's token dropout)",
@@ -114,7 +116,7 @@ void Validate(const Sampling& sampling) {
   if (!sampling.score.empty()) MakeScore(sampling.score);
   for (const SamplingField& field : kFields) CheckRange(sampling, field);
   ParseEosPolicy(sampling.eos);
-  ParseCachePolicy(sampling.cache);
+  if (!sampling.cache.empty()) ParseCachePolicy(sampling.cache);
   for (const std::string& stop : sampling.stop) {
     if (stop.empty()) BadInput("stop: an empty string would end every text before it begins");
   }
@@ -148,7 +150,7 @@ Recipe MakeRecipe(const Sampling& sampling, const DenoiserInfo& info) {
   Recipe recipe = MakeRecipe(sampling.planner, sampling.score, ProposalOf(sampling), info);
   recipe.eos = ParseEosPolicy(sampling.eos);
   recipe.window = static_cast<int>(sampling.window);
-  recipe.cache = ParseCachePolicy(sampling.cache);
+  recipe.cache = CachePolicyFor(sampling.cache, info);
   recipe.seed = sampling.seed;
   recipe.max_steps = sampling.max_steps;
   recipe.max_nfe = sampling.max_nfe;

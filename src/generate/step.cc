@@ -10,9 +10,12 @@
 // a step changes nothing (revisits.h). Some models propose tokens that are not written but change the length: see
 // length_change.h.
 //
-// Caches. What a pass does not compute again is decided here, by Recipe::cache: for base passes see StaleInBase; test
-// passes see what they do not compute as it was in the last base pass. Under `step` base passes are exact, and so a
-// test pass never serves as one. Under the others it may.
+// Windows of a model in blocks are stretches of the canvas, so that a window never has parts of two blocks.
+//
+// Caches. `blocks` is the session's business: here the last base pass is only kept, and with it the blocks that it
+// used. Of the others: what a pass does not compute again is decided here, by Recipe::cache: for base passes see
+// StaleInBase; test passes see what they do not compute as it was in the last base pass. Under `step` base passes are
+// exact, and so a test pass never serves as one. Under the others it may.
 #include "generate/step.h"
 
 #include <algorithm>
@@ -82,12 +85,13 @@ class StepProbe : public Probe {
         canvas_(state.canvas),
         base_(base),
         states_(state.states),
-        asks_spare_(states_ == nullptr || recipe.cache.tests_all_masks),
+        is_exact_(states_ == nullptr || !recipe.cache.is_approximate()),
+        asks_spare_(is_exact_ || recipe.cache.tests_all_masks),
         proposal_of_(canvas_.tokens().size(), canvas_.mask_token()) {
     for (const Proposal& proposal : proposals) {
       proposal_of_[static_cast<std::size_t>(proposal.position)] = proposal.token;
     }
-    if (states_ == nullptr) return;
+    if (is_exact_) return;
     for (std::size_t i = 0; i < proposal_of_.size(); ++i) {
       const bool is_fresh = recipe.cache.tests_all_masks && proposal_of_[i] != canvas_.mask_token();
       if (!is_fresh) stale_.push_back(static_cast<Position>(i));
@@ -113,7 +117,8 @@ class StepProbe : public Probe {
                          .kind = PassKind::kTest,
                          .base = base_.get(),
                          .states = states_.get(),
-                         .stale = stale_});
+                         .stale = stale_,
+                         .reuses_blocks = recipe_.cache.kind == CacheKind::kBlocks});
     }
     std::vector<PassRef> passes = meter_.Forward(queries);
     for (std::size_t i = 0; i < passes.size(); ++i) runs_.push_back({passes[i], std::move(rows[i])});
@@ -170,6 +175,7 @@ class StepProbe : public Probe {
   const Canvas& canvas_;
   const PassRef& base_;
   const PassRef& states_;
+  const bool is_exact_;
   const bool asks_spare_;
   std::vector<Position> stale_;
   std::vector<Token> proposal_of_;
@@ -225,11 +231,12 @@ PassRef Predict(Meter& meter, const CachePolicy& cache, RunState& state, std::sp
                     .kind = PassKind::kBase,
                     .shadows = asked.shadows,
                     .attention = asked.attention,
-                    .keep_states = cache.is_on(),
+                    .keep_states = cache.is_approximate(),
                     .states = state.states.get(),
-                    .stale = stale};
+                    .stale = stale,
+                    .reuses_blocks = cache.kind == CacheKind::kBlocks};
   PassRef base = meter.Forward({&query, 1}).front();
-  if (query.keep_states) state.states = base;
+  if (query.keep_states || query.reuses_blocks) state.states = base;
   if (refreshes) state.refresh_step = state.step;
   return base;
 }
@@ -365,10 +372,10 @@ void ReportRows(DenoiserSession& session, const Pass& base, int top, RunState& s
 }
 
 /// Enters the next window when the current one is full, and need not be seen again.
-std::span<const Position> CurrentScope(const Recipe& recipe, RunState& state) {
-  std::span<const Position> scope = ScopeOf(state.canvas, recipe.window, state.scope_index);
-  while (state.canvas.MaskedIn(scope).empty() && !IsRevisiting(recipe, state)) {
-    scope = ScopeOf(state.canvas, recipe.window, ++state.scope_index);
+std::span<const Position> CurrentScope(const Recipe& recipe, const Windows& windows, RunState& state) {
+  std::span<const Position> scope = ScopeOf(state.canvas, windows, state.scope_index);
+  while (state.canvas.MaskedIn(scope).empty() && !IsRevisiting(recipe, windows, state)) {
+    scope = ScopeOf(state.canvas, windows, ++state.scope_index);
     state.scope_start_step = state.step;
     state.previous_base = nullptr;  // it was asked for other rows
     state.revisits = 0;
@@ -422,15 +429,30 @@ bool IsEos(const DenoiserInfo& info, Token token) {
   return std::find(info.eos_tokens.begin(), info.eos_tokens.end(), token) != info.eos_tokens.end();
 }
 
-std::span<const Position> ScopeOf(const Canvas& canvas, int window, int index) {
+Windows WindowsOf(const Recipe& recipe, const DenoiserInfo& info) {
+  return {.size = recipe.window > 0 ? recipe.window : info.block_size, .is_aligned = info.block_size > 0};
+}
+
+std::span<const Position> ScopeOf(const Canvas& canvas, const Windows& windows, int index) {
   const std::span<const Position> generated = canvas.generated();
-  if (window == 0) return generated;
-  const std::size_t begin = static_cast<std::size_t>(window) * static_cast<std::size_t>(index);
-  return generated.subspan(begin, std::min(static_cast<std::size_t>(window), generated.size() - begin));
+  if (windows.size == 0) return generated;
+  if (!windows.is_aligned) {
+    const std::size_t begin = static_cast<std::size_t>(windows.size) * static_cast<std::size_t>(index);
+    return generated.subspan(begin, std::min(static_cast<std::size_t>(windows.size), generated.size() - begin));
+  }
+  const auto end_of = [&](std::size_t begin) {
+    const Position window = generated[begin] / windows.size;
+    const auto beyond = std::find_if(generated.begin() + static_cast<std::ptrdiff_t>(begin), generated.end(),
+                                     [&](Position position) { return position / windows.size != window; });
+    return static_cast<std::size_t>(beyond - generated.begin());
+  };
+  std::size_t begin = 0;
+  for (int i = 0; i < index; ++i) begin = end_of(begin);
+  return generated.subspan(begin, end_of(begin) - begin);
 }
 
 StepOutcome TakeStep(Meter& meter, const Recipe& recipe, RunState& state) {
-  const std::span<const Position> scope = CurrentScope(recipe, state);
+  const std::span<const Position> scope = CurrentScope(recipe, WindowsOf(recipe, meter.session().info()), state);
   const std::vector<Position> masked = state.canvas.MaskedIn(scope);
   const PlannerNeeds needs = recipe.planner->needs();
   BaseRows asked{.rows = needs.revealed_rows ? std::vector(scope.begin(), scope.end()) : masked,

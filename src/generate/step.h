@@ -25,7 +25,7 @@ struct RunState {
   PassRef next_base;                     // a pass over exactly this canvas, if one was run already
   std::vector<Position> next_base_rows;  // the rows it promises
   PassRef previous_base;                 // of the step before, for planners that watch predictions settle
-  PassRef states;                        // the last pass that kept its states for others, if a cache wants it
+  PassRef states;                        // the last pass whose states or blocks others use, if a cache wants it
   int refresh_step = -1;                 // the last step whose base pass computed everything
   std::vector<PastStep> past;            // one per step, for planners that look back
   int revisits = 0;                      // steps in which the scope was full
@@ -72,8 +72,15 @@ class Meter {
 
 bool IsEos(const DenoiserInfo& info, Token token);
 
-/// Positions of window `index`, ascending; the whole generation when `window` is 0.
-std::span<const Position> ScopeOf(const Canvas& canvas, int window, int index);
+/// How a generation is cut into windows.
+struct Windows {
+  int size = 0;             // 0: one window
+  bool is_aligned = false;  // stretches of the canvas, of which those with nothing to generate do not count
+};
+Windows WindowsOf(const Recipe& recipe, const DenoiserInfo& info);
+
+/// Positions of window `index`, ascending.
+std::span<const Position> ScopeOf(const Canvas& canvas, const Windows& windows, int index);
 
 /// Predict, propose, score, plan, apply. There must be a next step (revisits.h). When Interrupted is thrown
 /// no token has changed.

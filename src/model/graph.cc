@@ -41,14 +41,15 @@ struct Graph::Run {
 };
 
 Graph::Graph(ggml_context* context, const Hyperparameters& hyper, const Weights& weights, const GraphShape& shape,
-             ThreadPool& team)
+             ThreadPool& team, const BlockPlan* plan)
     : context_(context),
       hyper_(hyper),
       table_(weights.table),
       linear_(weights.linear),
       own_attention_(weights.own_attention),
       shape_(shape),
-      team_(team) {
+      team_(team),
+      plan_(plan) {
   inputs_.tokens = Input(GGML_TYPE_I32, shape.columns(), 1, "tokens");
   inputs_.asked = Input(GGML_TYPE_I32, shape.rows(), 1, "asked");
   if (hyper.rope != RopeStyle::kNone || table_.Find("position_embd.weight") != nullptr) {
@@ -210,6 +211,10 @@ ggml_tensor* Graph::Attend(ggml_tensor* q, ggml_tensor* k, ggml_tensor* v) {
     states.values = KeepRows(v, v->ne[2], false);
   }
   const bool selects = SelectsRows();
+  if (shape_.in_blocks) {
+    BlockAttention& attention = block_attentions_.emplace_back(BlockAttention{*plan_, team_, layer_, selects});
+    return BlockAttentionNode(context_, attention, q, k, v);
+  }
   ggml_tensor* all = nullptr;
   Run run;
   const auto finish = [&] {

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/block_attention.h"
 #include "model/hyperparameters.h"
 #include "model/key_values.h"
 #include "model/linear.h"
@@ -47,6 +48,7 @@ struct GraphShape {
   bool fused_attention = false;       // one operation instead of three, unless probabilities are kept
   bool keeps_experts = false;         // the chosen experts can be read after a run
   bool keeps_states = false;          // so can the states of all layers at the rows asked for
+  bool in_blocks = false;             // attention is as a BlockPlan says; `sequences` is one, with all columns and rows
 
   bool operator==(const GraphShape&) const = default;
   std::int64_t columns() const;
@@ -79,7 +81,7 @@ class Graph {
   /// `context` must be large enough (GraphNodes) and allocate no data; `hyper`, what `weights` refers to and `team`,
   /// which computes our own operations, must outlive the graph.
   Graph(ggml_context* context, const Hyperparameters& hyper, const Weights& weights, const GraphShape& shape,
-        ThreadPool& team);
+        ThreadPool& team, const BlockPlan* plan = nullptr);
 
   const Hyperparameters& hyper() const { return hyper_; }
   std::int64_t layer() const { return layer_; }
@@ -153,6 +155,7 @@ class Graph {
   const std::vector<ggml_tensor*>& side_effects() const { return side_effects_; }
   /// What nodes point to: must be kept while the graph is computed.
   std::deque<Product> TakeProducts() { return std::move(products_); }
+  std::deque<BlockAttention> TakeBlockAttentions() { return std::move(block_attentions_); }
 
  private:
   struct Run;  // neighbouring sequences of one shape
@@ -184,6 +187,8 @@ class Graph {
   std::vector<ggml_tensor*> side_effects_;
   std::map<std::pair<ggml_tensor*, RowsForm>, LaidOut> laid_out_;
   std::deque<Product> products_;
+  const BlockPlan* const plan_;  // null unless in blocks
+  std::deque<BlockAttention> block_attentions_;
   std::int64_t layer_ = -1;
 };
 

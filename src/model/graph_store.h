@@ -32,6 +32,8 @@ struct Built {
   std::vector<Graph::ExpertMap> expert_maps;
   std::vector<Graph::StateMap> state_maps;
   std::deque<Product> products;  // which nodes point to
+  std::unique_ptr<BlockPlan> plan;
+  std::deque<BlockAttention> block_attentions;
   std::vector<GraphStep> steps;  // once the graph has its memory
 };
 

@@ -113,6 +113,32 @@ std::vector<float> NetworkRunner::Hidden(std::span<const Sequence> sequences, st
   return hidden;
 }
 
+bool NetworkRunner::can_reuse_blocks() const {
+  return network_.hyper().attention_block > 0 && network_.weights().own_attention && options_.fused_attention;
+}
+
+std::vector<float> NetworkRunner::HiddenInBlocks(std::span<const BlockSequence> sequences) {
+  Check(can_reuse_blocks(), "blocks of a network that has none");
+  SequenceShape all;
+  for (const BlockSequence& s : sequences) {
+    all.tokens += std::ssize(s.columns);
+    all.rows += std::ssize(s.rows);
+  }
+  all.columns = all.tokens;
+  if (all.rows == 0) return {};
+  GraphShape shape;
+  shape.sequences = {all};
+  shape.fused_attention = true;
+  shape.in_blocks = true;
+  Built& built = bodies_.Prepare(shape, [this](const GraphShape& s) { return BuildBody(s); });
+  SetBlockInputs(built.inputs, sequences);
+  built.plan->Set(sequences, network_.hyper().attention_block);
+  bodies_.Compute(built);
+  std::vector<float> hidden(static_cast<std::size_t>(all.rows * network_.hyper().model_dim));
+  ggml_backend_tensor_get(built.output, hidden.data(), 0, hidden.size() * sizeof(float));
+  return hidden;
+}
+
 void NetworkRunner::Logits(std::span<const float> hidden, std::span<float> logits) {
   const std::span<const float> all = LogitsInPlace(hidden);
   Check(all.size() == logits.size(), "logits of another size than their rows");
@@ -254,7 +280,8 @@ std::vector<ggml_backend_t> NetworkRunner::Raw() const {
 std::unique_ptr<Built> NetworkRunner::BuildBody(const GraphShape& shape) const {
   const Hyperparameters& hyper = network_.hyper();
   auto built = NewGraph(shape, GraphNodes(hyper, shape));
-  Graph graph(built->context.get(), hyper, network_.weights(), built->shape, team_);
+  if (shape.in_blocks) built->plan = std::make_unique<BlockPlan>();
+  Graph graph(built->context.get(), hyper, network_.weights(), built->shape, team_, built->plan.get());
   ggml_tensor* x = network_.architecture().embed(graph);
   for (std::int64_t layer = 0; layer < hyper.layers; ++layer) {
     graph.EnterLayer(layer);
@@ -272,6 +299,7 @@ std::unique_ptr<Built> NetworkRunner::BuildBody(const GraphShape& shape) const {
   built->expert_maps = graph.expert_maps();
   built->state_maps = graph.state_maps();
   built->products = graph.TakeProducts();
+  built->block_attentions = graph.TakeBlockAttentions();
   return built;
 }
 

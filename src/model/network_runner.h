@@ -82,6 +82,10 @@ class NetworkRunner {
   std::vector<float> Hidden(std::span<const Sequence> sequences, std::span<const int> attention_layers = {},
                             std::vector<AttentionProbabilities>* attention = nullptr);
 
+  /// The same of a network whose attention is in blocks, on the CPU with our own attention (can_reuse_blocks).
+  std::vector<float> HiddenInBlocks(std::span<const BlockSequence> sequences);
+  bool can_reuse_blocks() const;
+
   /// Logits of hidden rows; logits.size() / V == hidden.size() / D. Throws Error when they are not finite.
   void Logits(std::span<const float> hidden, std::span<float> logits);
 

@@ -34,6 +34,13 @@ std::vector<Position> ColumnsOf(const Sequence& sequence) {
   return all;
 }
 
+/// The number of the column of a token in the batch, of a sequence whose columns begin at `first`.
+std::int32_t ColumnNumber(std::span<const Position> columns, Position token, std::int64_t first) {
+  const auto at = std::lower_bound(columns.begin(), columns.end(), token);
+  Check(at != columns.end() && *at == token, "a row asked of a column that is not computed");
+  return static_cast<std::int32_t>(first + (at - columns.begin()));
+}
+
 /// What restricts attention in a layer: blocks, and how far to each side is seen. 0: no restriction.
 struct Sight {
   std::int64_t block = 0;
@@ -118,9 +125,7 @@ void SetInputs(const GraphInputs& inputs, std::span<const Sequence> sequences, c
       types.push_back(s.types.empty() ? 0 : s.types[static_cast<std::size_t>(column)]);
     }
     for (Position row : s.rows) {
-      const auto at = std::lower_bound(columns.begin(), columns.end(), row);
-      Check(at != columns.end() && *at == row, "a row asked of a column that is not computed");
-      asked.push_back(static_cast<std::int32_t>(first + (at - columns.begin())));
+      asked.push_back(ColumnNumber(columns, row, first));
       asked_positions.push_back(PositionOf(s, row));
     }
     if (hyper.token_dropout) AppendScales(s, columns, network.mask_token(), scales);
@@ -140,6 +145,28 @@ void SetInputs(const GraphInputs& inputs, std::span<const Sequence> sequences, c
   SetInput(inputs.positions, positions);
   SetInput(inputs.types, types);
   SetInput(inputs.scales, scales);
+  SetInput(inputs.asked, asked);
+  SetInput(inputs.asked_positions, asked_positions);
+}
+
+void SetBlockInputs(const GraphInputs& inputs, std::span<const BlockSequence> sequences) {
+  std::vector<std::int32_t> tokens, positions, types, asked, asked_positions;
+  std::int64_t first = 0;
+  for (const BlockSequence& s : sequences) {
+    for (Position column : s.columns) {
+      tokens.push_back(s.tokens[static_cast<std::size_t>(column)]);
+      positions.push_back(column);
+      types.push_back(0);
+    }
+    for (Position row : s.rows) {
+      asked.push_back(ColumnNumber(s.columns, row, first));
+      asked_positions.push_back(row);
+    }
+    first += std::ssize(s.columns);
+  }
+  SetInput(inputs.tokens, tokens);
+  SetInput(inputs.positions, positions);
+  SetInput(inputs.types, types);
   SetInput(inputs.asked, asked);
   SetInput(inputs.asked_positions, asked_positions);
 }

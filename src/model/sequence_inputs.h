@@ -15,4 +15,7 @@ SequenceShape ShapeOf(const Sequence& sequence, const Hyperparameters& hyper);
 /// Fills the inputs of a graph that was made for the shapes of these sequences.
 void SetInputs(const GraphInputs& inputs, std::span<const Sequence> sequences, const Network& network);
 
+/// The same of a graph in blocks.
+void SetBlockInputs(const GraphInputs& inputs, std::span<const BlockSequence> sequences);
+
 }  // namespace punt

@@ -221,7 +221,9 @@ void CheckNames(const CompletionRequest& request) {
   check("diffusion.convention", [&] { ParseConvention(sampling.convention); });
   check("diffusion.score_on", [&] { ParseScoreOn(sampling.score_on); });
   check("diffusion.eos", [&] { ParseEosPolicy(sampling.eos); });
-  check("diffusion.cache", [&] { ParseCachePolicy(sampling.cache); });
+  check("diffusion.cache", [&] {
+    if (!sampling.cache.empty()) ParseCachePolicy(sampling.cache);
+  });
   if (!sampling.score.empty()) check("diffusion.score", [&] { MakeScore(sampling.score); });
 }
 

@@ -76,6 +76,15 @@ std::string Metrics::Text(const Load& load) const {
   const double tests = static_cast<double>(tested.load());
   single("punt_accept_ratio", "gauge", "Share of tested positions that were found independent, since the start.",
          tests == 0 ? 0.0 : static_cast<double>(kept.load()) / tests);
+  head("punt_block_cache_tokens_total", "counter",
+       "Tokens of finished blocks, by where their keys and values came from (models in blocks).");
+  text += fmt::format("punt_block_cache_tokens_total{{from=\"cache\"}} {}\n", load.blocks.reused_tokens);
+  text += fmt::format("punt_block_cache_tokens_total{{from=\"pass\"}} {}\n", load.blocks.computed_tokens);
+  single("punt_block_cache_bytes", "gauge", "Keys and values of finished blocks.", load.blocks.bytes);
+  single("punt_block_cache_bytes_in_use", "gauge", "Those of sequences that are being generated.",
+         load.blocks.bytes_in_use);
+  single("punt_block_cache_dropped_blocks_total", "counter", "Blocks that were dropped to keep within the bound.",
+         load.blocks.dropped_blocks);
   histogram("punt_forward_seconds", "Duration of a batch of forward passes.", forward_seconds);
   histogram("punt_batch_sequences", "Forward passes in a batch, base and test passes of all that run.",
             batch_sequences);

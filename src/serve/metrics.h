@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "punt/types.h"
+
 namespace punt {
 
 /// A distribution by upper bounds.
@@ -30,10 +32,11 @@ class Histogram {
 /// Safe to use from any thread.
 class Metrics {
  public:
-  /// Filled in by the scheduler.
+  /// How things stand, from the scheduler and the model.
   struct Load {
     int running = 0;
     int waiting = 0;
+    BlockCacheStats blocks = {};
   };
 
   void CountRequest(const std::string& path, int status);

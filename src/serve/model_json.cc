@@ -63,6 +63,7 @@ std::string PropsJson(const ServedModel& served, const ServerOptions& options) {
                {"defaults",
                 {{"planner", options.sampling.planner},
                  {"score", options.sampling.score.empty() ? info.default_score : options.sampling.score},
+                 {"cache", Name(CachePolicyFor(options.sampling.cache, info))},
                  {"max_tokens", std::min<std::int64_t>(128, options.limits.max_tokens)},
                  {"temperature", options.sampling.temperature},
                  {"top_p", options.sampling.top_p},

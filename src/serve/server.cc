@@ -274,7 +274,8 @@ class Routes : public Server {
     Get("/v1/health", false, health);
     Get("/metrics", true, [this](const Request&, Response& response, LogEntry&) {
       const Metrics::Load load =
-          is_ready_ ? Metrics::Load{scheduler_->running(), scheduler_->waiting()} : Metrics::Load{};
+          is_ready_ ? Metrics::Load{scheduler_->running(), scheduler_->waiting(), model_->denoiser->block_cache()}
+                    : Metrics::Load{};
       response.set_content(metrics_.Text(load), "text/plain; version=0.0.4; charset=utf-8");
     });
     Get("/v1/models", true, [this](const Request&, Response& response, LogEntry&) {

@@ -139,7 +139,7 @@ SessionOptions EvalSession(const Evaluation& evaluation, const Model& model) {
 Configuration EvalSamplingConfiguration(const Evaluation& evaluation, const Model& model, const std::string& planner,
                                         const std::string& score) {
   Sampling sampling = EvalSampling(evaluation, model, CanonicalPlannerSpec(planner), score);
-  sampling.cache = Name(ParseCachePolicy(sampling.cache));
+  sampling.cache = Name(CachePolicyFor(sampling.cache, model.denoiser->info()));
   std::vector<std::string_view> keys(std::begin(kAlwaysSaid), std::end(kAlwaysSaid));
   keys.insert(keys.end(), {"planner", "score", "score_on", "eos", "window", "cache"});
   return SamplingConfiguration(sampling, keys);

@@ -258,7 +258,7 @@ class Enumerator {
   }
 
   void Move(Frontier& frontier, RunState state, double probability) {
-    if (!HasNextStep(recipe_, state)) {
+    if (!HasNextStep(recipe_, WindowsOf(recipe_, session_->info()), state)) {
       law_.probabilities[{state.canvas.tokens().begin(), state.canvas.tokens().end()}] += probability;
       return;
     }

@@ -8,6 +8,8 @@ import pytest
 
 import punt
 
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # PyTorch's models are tiny: threads would only wait for each other
+
 SOURCE = Path(__file__).resolve().parents[2]
 
 

@@ -103,7 +103,7 @@ endif()
 # of kernels go through all of them by themselves.
 set(PUNT_LEVEL_TESTS
   src/kernels/attention_kernels_test.cc src/kernels/linear_kernels_test.cc src/kernels/scaled_blocks_test.cc
-  src/model/linear_test.cc
+  src/model/linear_test.cc src/model/expert_products_test.cc
   src/model/layer_states_test.cc src/model/odd_heads_test.cc src/model/parity_test.cc src/model/quantised_test.cc
   src/denoise/neural_cache_test.cc src/denoise/neural_denoiser_test.cc src/denoise/neural_session_test.cc
   src/kernels/row_kernels_test.cc

@@ -39,8 +39,8 @@ std::map<std::string, const CLI::App*> CommandsBelow(const CLI::App& app, const 
 }
 
 // Every command is in one of these lists. What a sampling command does not take, each with its reason: demo shows
-// planners of its own; requests that run together share what guidance, frozen ratios and growing infills change, and draw seeds of their
-// own.
+// planners of its own; requests that run together share what guidance, frozen ratios and growing infills change, and
+// draw seeds of their own.
 const std::map<std::string, std::vector<std::string_view>> kSampling = {
     {"generate", {}},
     {"eval", {}},

@@ -82,7 +82,8 @@ TEST(Canvas, RefusesChangesOfTheLengthBesideTheMasks) {
   const std::vector<std::vector<Position>> bad = {{0}, {1}, {4}, {-1}, {3, 2}, {2, 2}};
   for (const std::vector<Position>& positions : bad) {
     EXPECT_THROW(canvas.Resize({}, positions), std::logic_error) << positions[0];
-    if (positions != bad.back()) EXPECT_THROW(canvas.Resize(positions, {}), std::logic_error) << positions[0];
+    if (positions == bad.back()) continue;  // several masks may appear in one place
+    EXPECT_THROW(canvas.Resize(positions, {}), std::logic_error) << positions[0];
   }
 }
 

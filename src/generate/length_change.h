@@ -1,7 +1,7 @@
 // Texts whose length the model decides (DreamOn, arXiv 2602.01326): infilling without knowing how long the hole is.
 //
-// The vocabulary of such a model has two tokens that stand for no text (LengthTokens). Where one of them is proposed for
-// a mask and the planner commits it, it is not written but carried out when the step's other commits are:
+// The vocabulary of such a model has two tokens that stand for no text (LengthTokens). Where one of them is proposed
+// for a mask and the planner commits it, it is not written but carried out when the step's other commits are:
 //
 //   expand   the mask becomes two masks
 //   remove   the mask disappears
@@ -11,13 +11,14 @@
 //
 // A text may have at most Recipe::grow_to positions to be filled (more if it began with more), and its canvas at most
 // what the model takes; and a run expands at most twice as often as grow_to, so that it ends. When no more masks may be
-// added, the token is banned: rows are what the model says given that it is not this token. The authors do the same, with
-// a bound of 64 in their examples, and the same budget. If one step wants more masks than there is room for, the best
-// get theirs, and the others stay as they are.
+// added, the token is banned: rows are what the model says given that it is not this token. The authors do the same,
+// with a bound of 64 in their examples, and the same budget. If one step wants more masks than there is room for, the
+// best get theirs, and the others stay as they are.
 //
 // Decided here. A test pass cannot show what a change of the length will do to other positions: in it, the mask stays
-// a mask. A token that stands is not edited into a change of the length. The authors' option to remove, with a mask, all masks behind it is off by default, and not built in. Where a
-// text may grow there is no end of sequence: DreamOn's is the token that removes.
+// a mask. A token that stands is not edited into a change of the length. The authors' option to remove, with a mask,
+// all masks behind it is off by default, and not built in. Where a text may grow there is no end of sequence: DreamOn's
+// is the token that removes.
 //
 // Tested by length_change_test.cc.
 #pragma once

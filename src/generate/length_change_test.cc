@@ -64,8 +64,9 @@ std::vector<std::string> AllPlanners() {
         std::any_of(row.params.begin(), row.params.end(), [](const ParamRow& param) { return param.key == "steps"; });
     specs.push_back(std::string(row.name) + (has_steps ? ":steps=6" : ""));
   }
-  for (const char* more : {"punt:fallback=false", "punt:form=recursive", "punt:form=parallel", "top-k:k=3",
-                           "threshold:tau=0.3", "joint-threshold:tau=0.2,edit=0.1", "hybrid:first=(punt),then=(top-k:k=2),at=0.4"}) {
+  for (const char* more :
+       {"punt:fallback=false", "punt:form=recursive", "punt:form=parallel", "top-k:k=3", "threshold:tau=0.3",
+        "joint-threshold:tau=0.2,edit=0.1", "hybrid:first=(punt),then=(top-k:k=2),at=0.4"}) {
     specs.emplace_back(more);
   }
   return specs;

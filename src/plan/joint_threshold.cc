@@ -4,7 +4,8 @@
 // may be drafted boldly, because the passes that follow correct them. Every step, from one pass:
 //
 //   mask to token    commit each proposal with p(y) > tau; if there is none, the most probable one
-//   token to token   replace each token of the window by what is now proposed in its place, if that is another token and
+//   token to token   replace each token of the window by what is now proposed in its place, if that is another token
+//   and
 //                    its p(y) > edit
 //
 // A window without masks is edited until a step finds nothing to change, or for `post` steps; these are passes like any

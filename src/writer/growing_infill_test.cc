@@ -54,7 +54,8 @@ TEST(GrowingInfill, TheAnswerIsTheWholeText) {
 TEST(GrowingInfill, TogetherAsAlone) {
   const Writer writer = MakeWriter();
   std::vector<Ask> asks;
-  for (std::uint64_t sample = 0; sample < 5; ++sample) asks.push_back({.infill = ParseHoles("a[MASK:3]b"), .sample = sample});
+  for (std::uint64_t sample = 0; sample < 5; ++sample)
+    asks.push_back({.infill = ParseHoles("a[MASK:3]b"), .sample = sample});
   asks.push_back({.prompt = "ab", .length = 4});
   const std::vector<Answer> together = writer.WriteBatch(asks, {});
   for (std::size_t i = 0; i < asks.size(); ++i) EXPECT_EQ(together[i].run.tokens, writer.Write(asks[i]).run.tokens);
@@ -73,7 +74,9 @@ TEST(GrowingInfill, AnswersToAPromptHaveTheLengthThatWasAskedFor) {
 
 TEST(GrowingInfill, NobodyTypesTheToken) {
   const Writer writer = MakeWriter();
-  EXPECT_EQ(ErrorOf([&] { writer.Write({.tokens = std::vector<Token>{0, kExpand}}); }),
+  EXPECT_EQ(ErrorOf([&] {
+              writer.Write({.tokens = std::vector<Token>{0, kExpand}});
+            }),
             "the prompt holds 5, which stands for no text");
   EXPECT_EQ(ErrorOf([&] { writer.Write({.tokens = std::vector<Token>{0, kEos}}); }), "accepted");
 }

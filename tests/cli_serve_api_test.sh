@@ -201,7 +201,7 @@ checks "settings" <<'CHECK'
 from client import ask, complete, refused, texts
 for name, value in (("presence_penalty", 0.5), ("frequency_penalty", 1), ("repetition_penalty", 1.1), ("functions", [{}]),
                     ("grammar", "root ::= 'a'"), ("guided_grammar", "a"), ("top_a", 0.1), ("ignore_eos", True),
-                    ("modalities", ["audio"]), ("prediction", {"type": "content"}), ("logprobs", 0), ("echo", True)):
+                    ("modalities", ["audio"]), ("prediction", {"type": "content"}), ("prompt_logprobs", 1), ("n_probs", 2)):
     field, said = refused("/v1/completions", {"prompt": "a", name: value})
     assert field == name and "not supported" in said, (name, field, said)
 base = {"prompt": "The dog", "max_tokens": 40, "seed": 4}

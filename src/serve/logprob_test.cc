@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "denoise/exact_model.h"
+#include "denoise/row_model_testing.h"
 #include "denoise/toy_truth_testing.h"
 #include "serve/api_error.h"
 #include "serve/completion.h"
@@ -227,6 +228,31 @@ TEST_F(LogprobAnswers, StreamsTellEveryTokenOnce) {
     for (const auto& [key, list] : joined.items()) EXPECT_EQ(list, whole["logprobs"][key]) << key;
     EXPECT_GE(chunks, planner == std::string("left-to-right") ? 2 : 1);
   }
+}
+
+// A text's tokens are those of the text; a list is told as it was sent.
+TEST(EchoedPrompts, WhatIsPutBeforeATextIsNotListed) {
+  const Model model = testing::MakeRowModel({"a", "b"}, 8, [](std::span<const Token> canvas, Position) {
+    return std::vector<double>{-INFINITY, 0, -INFINITY, canvas[0] == 0 ? 2.0 : 1.0, 0};
+  });
+  Scheduler scheduler(*model.denoiser, {});
+  Metrics metrics;
+  const auto logprobs = [&](const std::string& prompt) {
+    Completion completion(model, scheduler, metrics,
+                          Parse(R"({"echo": true, "logprobs": 0, "max_tokens": 0, "prompt": )" + prompt + "}"),
+                          "somebody");
+    while (!completion.is_done()) completion.Next(1ms);
+    return Json::parse(AnswerJson(NewAnswer(false, "rows"), completion, 1))["choices"][0]["logprobs"]["token_logprobs"];
+  };
+  const double with = 2 - std::log(std::exp(2) + 2), without = 1 - std::log(std::exp(1) + 2);
+  const Json text = logprobs(R"("aa")"), listed = logprobs("[0, 3, 3]"), bare = logprobs("[3, 3]");
+  ASSERT_EQ(text.size(), 2u);
+  EXPECT_NEAR(text[1].get<double>(), with, 1e-9);
+  ASSERT_EQ(listed.size(), 3u);
+  EXPECT_TRUE(listed[0].is_null());
+  EXPECT_NEAR(listed[2].get<double>(), with, 1e-9);
+  ASSERT_EQ(bare.size(), 2u);
+  EXPECT_NEAR(bare[1].get<double>(), without, 1e-9) << "tokens are used as they are";
 }
 
 TEST(LogprobJson, DifferentBytesHaveDifferentNames) {

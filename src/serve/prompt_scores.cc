@@ -66,6 +66,9 @@ std::optional<EchoedPrompt> ScorePrompt(DenoiserSession& session, const Model& m
     for (const CommitRow& row : *scored) rows[row.position] = row;
   }
   echoed.tokens = TextTokens(whole).UpTo(text.canvas, canvas.place.begin, rows);
+  // What was put before a text is no part of it: clients count the tokens of the text that they sent.
+  const std::size_t added = prompt.tokens ? 0 : model.tokenizer->Prefix().size();
+  echoed.tokens.erase(echoed.tokens.begin(), echoed.tokens.begin() + static_cast<std::ptrdiff_t>(added));
   echoed.passes = session.counters().nfe() - before;
   return echoed;
 }

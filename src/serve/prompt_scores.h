@@ -26,8 +26,8 @@ void RequireScorable(const CompletionRequest& request, const std::vector<PromptC
                      std::int64_t max_nfe);
 
 /// The prompt of a canvas, token by token from left to right, each given those before it while all others are masked.
-/// The canvas is the prompt alone; what a prompt begins with (BOS) is given. See LeftToRight for the passes. Nothing
-/// when it was cancelled.
+/// The canvas is the prompt alone; what a prompt begins with (BOS) is given, and listed only if the request listed it.
+/// See LeftToRight for the passes. Nothing when it was cancelled.
 std::optional<EchoedPrompt> ScorePrompt(DenoiserSession& session, const Model& model, const CompletionRequest& request,
                                         const Prompt& prompt, const PromptCanvas& canvas,
                                         const std::atomic<bool>& cancel);

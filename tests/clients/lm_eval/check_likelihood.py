@@ -1,7 +1,8 @@
-"""What lm-eval wrote about runs of last_word and endings: python check_likelihood.py PUNT MODEL URL RUN RUN_IN_BATCHES
+"""What lm-eval wrote about runs of last_word and endings: python check_likelihood.py PUNT MODEL URL RUN_OF_TEXTS RUN_OF_TOKENS
 
-Log-likelihoods are compared with those of `punt likelihood`, which shares no code with the server's answers but the model,
-and greedy hits with what the server writes from left to right at temperature 0. Nothing of lm-eval is used here."""
+Log-likelihoods of texts are compared with those of `punt likelihood`; those of tokens, which have no BOS before them, with
+the sums of what the server says of each prompt alone. Greedy hits are compared with what the server writes from left to right
+at temperature 0. Nothing of lm-eval is used here."""
 
 import json
 import math
@@ -43,7 +44,7 @@ def tokens(text):
     return post("/tokenize", {"prompt": text, "add_special_tokens": False})["tokens"]
 
 
-def by_hand(asked):
+def of_texts(asked):
     Path("pairs.jsonl").write_text(
         "".join(json.dumps({"prompt": prompt, "continuation": rest}) + "\n" for prompt, rest in asked))
     command = [punt, "likelihood", "--model", model, "--pairs", "pairs.jsonl", "--method", "left-to-right", "--json"]
@@ -51,16 +52,23 @@ def by_hand(asked):
     return [-record["nats"] for record in records]
 
 
-def is_greedy(prompt, rest):
+def of_tokens(asked):
+    sums = []
+    for prompt, rest in asked:
+        body = {"prompt": tokens(prompt + rest), "echo": True, "logprobs": 0, "max_tokens": 0, "diffusion": {"score_alone": 0}}
+        sums.append(sum(post("/v1/completions", body)["choices"][0]["logprobs"]["token_logprobs"][len(tokens(prompt)):]))
+    return sums
+
+
+def is_greedy(prompt, rest, as_text):
     before, whole = tokens(prompt), tokens(prompt + rest)
     assert whole[: len(before)] == before
-    body = {"prompt": before, "max_tokens": len(whole) - len(before), "temperature": 0, "logprobs": 0,
-            "diffusion": {"planner": "left-to-right"}}
+    body = {"prompt": prompt if as_text else before, "max_tokens": len(whole) - len(before), "temperature": 0,
+            "logprobs": 0, "diffusion": {"planner": "left-to-right"}}
     return post("/v1/completions", body)["choices"][0]["logprobs"]["token_ids"] == whole[len(before):]
 
 
-run, batches = folders
-for folder in folders:
+for folder, by_hand in zip(folders, (of_texts, of_tokens), strict=True):
     results = json.loads(only(folder, "results_*.json").read_text())["results"]
     words = samples(folder, "last_word")
     asked = [pair for sample in words for pair in pairs(sample)]
@@ -68,7 +76,7 @@ for folder in folders:
     expected = by_hand(asked)
     for (prompt, rest), (log_prob, greedy), own in zip(asked, told, expected, strict=True):
         assert abs(log_prob - own) < 1e-4 * max(1, abs(own)), (prompt, rest, log_prob, own)
-        assert greedy == is_greedy(prompt, rest), (prompt, rest, greedy)
+        assert greedy == is_greedy(prompt, rest, by_hand is of_texts), (prompt, rest, greedy)
     perplexity = math.exp(-sum(expected) / len(expected))
     hits = sum(greedy for _, greedy in told)
     assert 0 < hits < len(told), "the fixture should have both"

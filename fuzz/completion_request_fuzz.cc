@@ -1,5 +1,5 @@
-// Any bytes as the body of a request for a completion, a chat or a response: a request within the limits, or an ApiError
-// of status 400.
+// Any bytes as the body of a request for a completion, a chat or a response: a request within the limits, or an
+// ApiError of status 400.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

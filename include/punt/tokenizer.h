@@ -29,7 +29,7 @@ struct ChatMessage {
 
 /// How a chat template has the model write calls of tools.
 ///   kNone     it knows nothing of tools, or has a form that is not known here
-///   kTagged   <tool_call>, a line {"name": ..., "arguments": {...}}, </tool_call>: Qwen 2.5 and 3, and models made from
+///   kTagged   <tool_call>, a line {"name": ..., "arguments": {...}}, </tool_call>: Qwen 2.5 and 3, and models made of
 ///             them (Dream, SDAR); LLaDA 2
 ///   kBare     the whole answer is {"name": ..., "parameters": {...}}: Llama 3
 enum class ToolForm { kNone, kTagged, kBare };

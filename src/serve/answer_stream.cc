@@ -135,10 +135,9 @@ std::string AnswerStream::End(const StreamPart& part) {
   }
   CallParts parts = SplitCalls(head_.calls, result->text.text);
   if (kind_ == StreamKind::kSnapshots) {
-    bytes += Data(SnapshotChunk(head_, {.choice = part.choice,
-                                        .text = std::move(parts.content),
-                                        .reasoning = result->text.reasoning,
-                                        .progress = 1}));
+    bytes += Data(SnapshotChunk(
+        head_,
+        {.choice = part.choice, .text = std::move(parts.content), .reasoning = result->text.reasoning, .progress = 1}));
   }
   if (!parts.calls.empty()) bytes += Data(CallsChunk(head_, part.choice, parts.calls, 0));
   return bytes + Data(EndChunk(head_, part.choice, parts.calls.empty() ? result->text.finish_reason : kCalls));

@@ -70,7 +70,7 @@ class AnswerStream {
     int count = 0;  // sent so far
   };
 
-  std::set<int> begun_;         // choices whose role has been sent
+  std::set<int> begun_;  // choices whose role has been sent
   std::optional<ResponsesForm> responses_;
   std::map<int, Calls> calls_;  // of the choices of a chat
   bool has_text_ = false;

@@ -35,14 +35,9 @@ TEST(ChatMessages, HistoriesOfAgentsGoOn) {
     {"role": "function", "name": "look", "content": [{"type": "text", "text": "a bird"}]},
     {"role": "assistant", "content": [{"type": "refusal", "refusal": "no"}]},
     {"role": "assistant"}])");
-  const std::vector<std::pair<std::string, std::string>> wanted = {{"system", "be brief"},
-                                                                   {"user", "ab"},
-                                                                   {"assistant", ""},
-                                                                   {"tool", "a tree"},
-                                                                   {"assistant", "Well:"},
-                                                                   {"tool", "a bird"},
-                                                                   {"assistant", "no"},
-                                                                   {"assistant", ""}};
+  const std::vector<std::pair<std::string, std::string>> wanted = {
+      {"system", "be brief"}, {"user", "ab"},     {"assistant", ""},   {"tool", "a tree"},
+      {"assistant", "Well:"}, {"tool", "a bird"}, {"assistant", "no"}, {"assistant", ""}};
   ASSERT_EQ(messages.size(), wanted.size());
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     EXPECT_EQ(messages[i].role, wanted[i].first) << i;

@@ -19,7 +19,8 @@ constexpr std::size_t kLongestName = 64;
 
 bool IsName(const std::string& name) {
   const auto fits = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+           c == '.';
   };
   return !name.empty() && name.size() <= kLongestName && std::all_of(name.begin(), name.end(), fits);
 }
@@ -27,7 +28,8 @@ bool IsName(const std::string& name) {
 Tool ReadTool(const Json& tool, const Ordered& ordered, const std::string& field) {
   if (!tool.is_object()) RefuseField(field, "must be an object");
   const auto type = TextField(tool, "type", field + ".").value_or("function");
-  if (type != "function") RefuseField(field + ".type", fmt::format("is '{}'; only function is understood", Shown(type)));
+  if (type != "function")
+    RefuseField(field + ".type", fmt::format("is '{}'; only function is understood", Shown(type)));
   const Json* function = FindField(tool, "function");
   if (function == nullptr || !function->is_object()) RefuseField(field + ".function", "must be an object");
   const std::string prefix = field + ".function.";
@@ -61,7 +63,8 @@ std::vector<Tool> ReadList(std::string_view text, const Json& list) {
 }
 
 void Choose(const Json& choice, ToolRequest& request) {
-  constexpr const char* kValid = "must be none, auto, required or {\"type\": \"function\", \"function\": {\"name\": ...}}";
+  constexpr const char* kValid =
+      "must be none, auto, required or {\"type\": \"function\", \"function\": {\"name\": ...}}";
   if (choice.is_string()) {
     const auto word = choice.get<std::string>();
     if (word != "none" && word != "auto" && word != "required") RefuseField("tool_choice", kValid);

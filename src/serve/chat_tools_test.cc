@@ -64,7 +64,8 @@ TEST(ChatTools, WhatIsWrongIsNamed) {
   EXPECT_EQ(list(R"({"type": "retrieval"})"), "tools[0].type is 'retrieval'; only function is understood");
   EXPECT_EQ(list(R"({"type": "function"})"), "tools[0].function must be an object");
   EXPECT_EQ(list(Tool("{}")), "tools[0].function.name is missing");
-  for (const char* name : {"", "a b", "é", "a\\\"b", "12345678901234567890123456789012345678901234567890123456789012345"}) {
+  for (const char* name :
+       {"", "a b", "é", "a\\\"b", "12345678901234567890123456789012345678901234567890123456789012345"}) {
     EXPECT_EQ(list(Tool(std::string(R"({"name": ")") + name + "\"}")),
               "tools[0].function.name must be 1 to 64 letters, digits, underscores, dashes or points");
   }
@@ -80,13 +81,15 @@ TEST(ChatTools, WhatIsWrongIsNamed) {
   const auto choice = [](const std::string& value) {
     return Refused("{" + kBoth + R"(, "tool_choice": )" + value + "}");
   };
-  const std::string valid = "tool_choice must be none, auto, required or {\"type\": \"function\", \"function\": "
-                            "{\"name\": ...}}";
+  const std::string valid =
+      "tool_choice must be none, auto, required or {\"type\": \"function\", \"function\": "
+      "{\"name\": ...}}";
   EXPECT_EQ(choice("\"any\""), valid);
   EXPECT_EQ(choice("5"), valid);
   EXPECT_EQ(choice(R"({"type": "function"})"), valid);
   EXPECT_EQ(choice(R"({"function": {}})"), "tool_choice.function.name is missing");
-  EXPECT_EQ(choice(R"({"function": {"name": "fly"}})"), "tool_choice.function.name is 'fly', which is not among the tools");
+  EXPECT_EQ(choice(R"({"function": {"name": "fly"}})"),
+            "tool_choice.function.name is 'fly', which is not among the tools");
   EXPECT_EQ(Refused(R"({"tool_choice": "required"})"), "tool_choice is required, but there are no tools");
   EXPECT_EQ(Refused(R"({"parallel_tool_calls": 1})"), "parallel_tool_calls must be true or false");
 }
@@ -113,7 +116,8 @@ TEST(ToolLanguage, HoldsArgumentsToTheirSchema) {
   EXPECT_FALSE(any.Matches(Call(R"({"name": "look", "arguments": {}})")));
   EXPECT_FALSE(any.Matches(Call(R"({"name": "look", "arguments": {"z": 4, "a": "x"}})")));
   EXPECT_FALSE(any.Matches(Call(R"({"name": "wait", "arguments": {"z": 1, "a": "x"}})")));
-  EXPECT_FALSE(Language(R"(, "tool_choice": "required", "parallel_tool_calls": false)").Matches(kWaits + "\n" + kWaits));
+  EXPECT_FALSE(
+      Language(R"(, "tool_choice": "required", "parallel_tool_calls": false)").Matches(kWaits + "\n" + kWaits));
   const ByteAutomaton named = Language(R"(, "tool_choice": {"function": {"name": "look"}})");
   EXPECT_TRUE(named.Matches(kLooks));
   EXPECT_FALSE(named.Matches(kWaits) || named.Matches(kLooks + "\n" + kLooks));
@@ -135,9 +139,10 @@ TEST(ToolLanguage, StandsBesideAnother) {
 /// What is said of a tool with these parameters that must be called; its field must be theirs.
 std::string SchemaError(const std::string& parameters) {
   try {
-    AnswerLanguageOf(Read(R"({"tools": [)" + Tool(R"({"name": "wait"})") + "," +
-                          Tool(R"({"name": "f", "parameters": )" + parameters + "}") + R"(], "tool_choice": "required"})"),
-                     {});
+    AnswerLanguageOf(
+        Read(R"({"tools": [)" + Tool(R"({"name": "wait"})") + "," +
+             Tool(R"({"name": "f", "parameters": )" + parameters + "}") + R"(], "tool_choice": "required"})"),
+        {});
   } catch (const ApiError& error) {
     EXPECT_EQ(error.param(), "tools[1].function.parameters");
     return error.what();
@@ -157,7 +162,7 @@ TEST(ToolLanguage, ManyToolsShareTheBoundsOfOneSchema) {
   for (int i = 0; i < 40; ++i) {
     if (i > 0) tools += ',';
     tools += Tool(R"({"name": "f)" + std::to_string(i) +
-                                        R"(", "parameters": {"properties": {"a": {"type": "string", "pattern": "b+",
+                  R"(", "parameters": {"properties": {"a": {"type": "string", "pattern": "b+",
                                         "minLength": 2}}}})");
   }
   EXPECT_THROW(AnswerLanguageOf(Read(R"({"tools": [)" + tools + R"(], "tool_choice": "required"})"), {}), ApiError);
@@ -175,8 +180,7 @@ TEST(ToolTexts, TellOfToolsInWords) {
   EXPECT_EQ(told[1].content, "Hm.\n" + Call(R"({"name": "look", "arguments": {"z": 1}})") + "\n" + kWaits);
   EXPECT_TRUE(told[1].calls.empty());
   EXPECT_EQ(told[2].role, "user");
-  EXPECT_EQ(told[2].content,
-            "<tool_response>\nthere\n</tool_response>\n<tool_response>\nwaited\n</tool_response>");
+  EXPECT_EQ(told[2].content, "<tool_response>\nthere\n</tool_response>\n<tool_response>\nwaited\n</tool_response>");
   const std::vector<punt::Tool> tools = Read("{" + kBoth + "}").tools;
   const std::vector<ChatMessage> with = ToolsInWords(messages, tools);
   ASSERT_EQ(with.size(), 5u);

@@ -180,9 +180,9 @@ void Completion::MakeRecipeFor(const DenoiserInfo& info) {
 
 void Completion::Constrain(const DenoiserInfo& info) {
   const bool has_calls = request_.tools.choice == ToolChoice::kRequired;
-  const std::string field = has_calls                            ? "tools"
+  const std::string field = has_calls                           ? "tools"
                             : request_.constraint_field.empty() ? "response_format"
-                                                                 : request_.constraint_field;
+                                                                : request_.constraint_field;
   InField(field, [&] {
     const LanguageSpec spec = LanguageOf(request_.sampling);
     AnswerLanguage language(AnswerLanguageOf(request_.tools, spec), has_calls ? "a call of the tools" : spec.what(),

@@ -25,8 +25,8 @@ std::string ResponsesForm::Event(const char* type, Json fields) {
 }
 
 ResponsesForm::Json ResponsesForm::Response(const char* status) const {
-  Json response = {{"id", head_.id},    {"object", "response"},         {"created_at", head_.created},
-                   {"status", status},  {"error", nullptr},             {"incomplete_details", nullptr},
+  Json response = {{"id", head_.id},       {"object", "response"}, {"created_at", head_.created},
+                   {"status", status},     {"error", nullptr},     {"incomplete_details", nullptr},
                    {"model", head_.model}, {"output", output_}};
   response.update(echo_);
   response["usage"] = nullptr;
@@ -63,10 +63,8 @@ std::string ResponsesForm::Grow(const char* kind, std::string_view more) {
                    {{"item_id", item["id"]}, {"output_index", index}, {"content_index", 0}, {"part", Part("")}});
   }
   text_ += more;
-  Json delta = {{"item_id", output_.back()["id"]},
-                {"output_index", output_.size() - 1},
-                {"content_index", 0},
-                {"delta", more}};
+  Json delta = {
+      {"item_id", output_.back()["id"]}, {"output_index", output_.size() - 1}, {"content_index", 0}, {"delta", more}};
   if (!is_reasoning) delta["logprobs"] = Json::array();
   return bytes + Event(is_reasoning ? "response.reasoning_text.delta" : "response.output_text.delta", delta);
 }

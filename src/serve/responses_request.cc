@@ -36,9 +36,9 @@ constexpr Refusal kRefused[] = {
 };
 
 // Those that cannot make a difference here, or that are read apart.
-constexpr const char* kLeftOut[] = {"input",      "instructions", "text",       "tools",          "tool_choice",
-                                    "max_output_tokens", "store", "truncation", "include",        "reasoning",
-                                    "background", "stream_options", "max_tool_calls"};
+constexpr const char* kLeftOut[] = {
+    "input",      "instructions", "text",      "tools",      "tool_choice",    "max_output_tokens", "store",
+    "truncation", "include",      "reasoning", "background", "stream_options", "max_tool_calls"};
 
 bool IsNothing(const Json& value) { return value.is_null() || value == false || value == ""; }
 
@@ -68,7 +68,8 @@ class Items {
     if (!item.is_object()) RefuseField(field, "must be an object");
     const Json type = item.value("type", Json("message"));
     if (type == "message") {
-      messages_.push_back({{"role", item.value("role", Json())}, {"content", TextOf(item.value("content", Json()), field + ".content")}});
+      messages_.push_back({{"role", item.value("role", Json())},
+                           {"content", TextOf(item.value("content", Json()), field + ".content")}});
     } else if (type == "function_call") {
       const bool goes_on = !messages_.empty() && messages_.back()["role"] == "assistant";
       if (!goes_on) messages_.push_back({{"role", "assistant"}, {"content", nullptr}});

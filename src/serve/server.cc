@@ -303,12 +303,11 @@ class Routes : public Server {
       response.set_content(TokenizerInfoJson(*model_), kJson);
     });
     for (const bool chat : {false, true}) {
-      Post(chat ? "/v1/chat/completions" : "/v1/completions",
-           [this, chat](const Request& request, Response& response, LogEntry& entry) {
-             RequireReady();
-             Complete(request, response, entry,
-                      ParseCompletion(request.body, chat, options_.limits, options_.sampling));
-           });
+      Post(chat ? "/v1/chat/completions" : "/v1/completions", [this, chat](const Request& request, Response& response,
+                                                                           LogEntry& entry) {
+        RequireReady();
+        Complete(request, response, entry, ParseCompletion(request.body, chat, options_.limits, options_.sampling));
+      });
     }
     Post("/v1/responses", [this](const Request& request, Response& response, LogEntry& entry) {
       RequireReady();

@@ -14,8 +14,16 @@ namespace {
 
 using Json = nlohmann::json;
 
-const std::vector<std::string> kPieces = {"<tool_call>\n", "{\"name\": \"look\", \"arguments\": ", "{\"at\": ", "1", "}",
-                                          "\n</tool_call>", "Well",  " ",  "\n", "{\"name\": \"look\", \"parameters\": ",
+const std::vector<std::string> kPieces = {"<tool_call>\n",
+                                          "{\"name\": \"look\", \"arguments\": ",
+                                          "{\"at\": ",
+                                          "1",
+                                          "}",
+                                          "\n</tool_call>",
+                                          "Well",
+                                          " ",
+                                          "\n",
+                                          "{\"name\": \"look\", \"parameters\": ",
                                           "\"at\": "};
 enum Word : Token { kOpen = 3, kName, kAt, kOne, kBrace, kClose, kWell, kSpace, kBreak };
 constexpr std::size_t kPrompt = 2;
@@ -48,8 +56,8 @@ Model Answering(const std::vector<Token>& answer) {
   return model;
 }
 
-const std::vector<Token> kCalls = {kWell,  kBreak, kOpen, kName, kAt,    kOne,   kBrace, kBrace, kClose,
-                                   kBreak, kOpen,  kName, kAt,   kOne,   kBrace, kBrace, kClose, 1};
+const std::vector<Token> kCalls = {kWell,  kBreak, kOpen, kName, kAt,  kOne,   kBrace, kBrace, kClose,
+                                   kBreak, kOpen,  kName, kAt,   kOne, kBrace, kBrace, kClose, 1};
 
 CompletionRequest Request(ToolChoice choice, ToolForm form = ToolForm::kTagged) {
   const std::string schema =
@@ -65,8 +73,8 @@ CompletionRequest Request(ToolChoice choice, ToolForm form = ToolForm::kTagged) 
 }
 
 struct Told {
-  Json choice;             // whole
-  std::string content;     // streamed
+  Json choice;          // whole
+  std::string content;  // streamed
   std::vector<Json> calls;
   std::string finish_reason;
 };
@@ -77,9 +85,9 @@ Told Tell(const Model& model, CompletionRequest request) {
   Metrics metrics;
   const std::atomic<bool> must_end = false;
   const auto answer = [&] {
-    return AnswerStream(std::make_unique<Completion>(model, scheduler, metrics, request, "somebody"),
-                        NewAnswer(true, "m"), request, metrics,
-                        {.start = Clock::now(), .deadline = Clock::now() + std::chrono::minutes(1), .must_end = &must_end});
+    return AnswerStream(
+        std::make_unique<Completion>(model, scheduler, metrics, request, "somebody"), NewAnswer(true, "m"), request,
+        metrics, {.start = Clock::now(), .deadline = Clock::now() + std::chrono::minutes(1), .must_end = &must_end});
   };
   Told told;
   AnswerStream whole = answer();

@@ -53,7 +53,8 @@ std::size_t ValueEnd(std::string_view text, std::size_t at) {
     if (c == '}' || c == ']') --depth;
     ++at;
     if (depth <= 0 && (c == '}' || c == ']')) return at;
-    if (depth == 0 && c != '{' && c != '[' && (at == text.size() || std::string_view(",}] \t\r\n").find(text[at]) != kNowhere)) {
+    if (depth == 0 && c != '{' && c != '[' &&
+        (at == text.size() || std::string_view(",}] \t\r\n").find(text[at]) != kNowhere)) {
       return at;
     }
   }

@@ -78,8 +78,9 @@ TEST(ToolCalls, BareCallsAreTheWholeText) {
   const auto read = [](const std::string& text) { return Read(text, ToolForm::kBare); };
   EXPECT_EQ(read("\n{\"name\": \"look\", \"parameters\": {\"at\": 1}}\n"), "|look {\"at\": 1}");
   EXPECT_EQ(read("{\"name\": \"wait\", \"arguments\": {}}"), "|wait {}");
-  for (const char* text : {"{\"name\": \"fly\", \"parameters\": {}}", " {\"name\": \"look\"} ", "{\"name\": \"look\", \"par",
-                           "I {\"name\": \"wait\", \"parameters\": {}}", "{\"name\": \"wait\", \"parameters\": {}} I", " "}) {
+  for (const char* text :
+       {"{\"name\": \"fly\", \"parameters\": {}}", " {\"name\": \"look\"} ", "{\"name\": \"look\", \"par",
+        "I {\"name\": \"wait\", \"parameters\": {}}", "{\"name\": \"wait\", \"parameters\": {}} I", " "}) {
     EXPECT_EQ(read(text), text);
   }
 }

@@ -22,7 +22,8 @@ bool IsEmpty(const Json& schema) {
   for (const auto& [name, value] : schema.items()) {
     const bool is_idle = value.empty() || (name == "additionalProperties" && value == false);
     if ((name == "properties" || name == "required" || name == "additionalProperties") && is_idle) continue;
-    if (name != "type" && name != "title" && name != "description" && name != "$schema" && name != "strict") return false;
+    if (name != "type" && name != "title" && name != "description" && name != "$schema" && name != "strict")
+      return false;
   }
   return true;
 }
@@ -32,7 +33,8 @@ PatternRef Arguments(const Tool& tool, const LanguageSpec& beside, SchemaWork& w
   const auto type = schema.find("type");
   if (type != schema.end() && *type != "object") BadInput("the parameters of '{}' are not of type object", tool.name);
   if (IsEmpty(schema)) return Bytes("{}");
-  return ParseJsonSchema(tool.parameters, fmt::format("the schema of '{}'", tool.name), {.depth = beside.json_depth, .work = &work});
+  return ParseJsonSchema(tool.parameters, fmt::format("the schema of '{}'", tool.name),
+                         {.depth = beside.json_depth, .work = &work});
 }
 
 PatternRef Calls(const ToolRequest& request, const LanguageSpec& beside) {

@@ -149,11 +149,13 @@ TEST(ChatTemplateTest, WordsOfToolsAndCallsAreTheMessages) {
   const std::vector<ChatMessage> messages = {
       {.role = "assistant", .content = "", .calls = {{"\x01 1", "\x01n", R"({"\u0001k": {"\u0001l": 3}})"}}},
       {.role = "tool", .content = "", .call_id = "\x01"}};
-  const ChatOptions options{.tools = {R"({"function": {"name": "\u0001", "parameters": {"\u0001p": {"\u0001q": 1}}}})"}};
+  const ChatOptions options{
+      .tools = {R"({"function": {"name": "\u0001", "parameters": {"\u0001p": {"\u0001q": 1}}}})"}};
   for (const char* expression :
-       {"tools | tojson", "tools[0].function.parameters | tojson", "tools[0].function.parameters.items() | list | string",
-        "messages[0].tool_calls[0].function.arguments | tojson", "messages[0].tool_calls[0].id", "messages[1].tool_call_id",
-        "messages[0].tool_calls[0].function.name", "messages[0].tool_calls | string"}) {
+       {"tools | tojson", "tools[0].function.parameters | tojson",
+        "tools[0].function.parameters.items() | list | string", "messages[0].tool_calls[0].function.arguments | tojson",
+        "messages[0].tool_calls[0].id", "messages[1].tool_call_id", "messages[0].tool_calls[0].function.name",
+        "messages[0].tool_calls | string"}) {
     const std::string text = std::string("<s>{{ ") + expression + " }}";
     bool has_word = false;
     for (const ChatPart& part : ApplyChatTemplate(TemplateOf(text), messages, options)) {
@@ -184,7 +186,9 @@ TEST(ChatTemplateTest, ToolsThatAreNoObjectsAreRefused) {
   }
   const std::string deep = Repeated("{\"a\":", 60) + "1" + Repeated("}", 60);
   EXPECT_EQ(Text(ApplyChatTemplate(TemplateOf("{{ tools | tojson | length }}"), kHello, {.tools = {deep}})), "423");
-  const std::string words = ErrorOf([] { Written("a", {{.role = "assistant", .content = "", .calls = {{"", "f", "\0"s}}}}); });
+  const std::string words = ErrorOf([] {
+    Written("a", {{.role = "assistant", .content = "", .calls = {{"", "f", "\0"s}}}});
+  });
   EXPECT_EQ(words, "a message of the conversation holds a zero byte");
 }
 
@@ -194,8 +198,9 @@ TEST(ChatTemplateTest, TheFormOfCallsIsReadOffTheInstructions) {
   EXPECT_EQ(ToolFormOf("<tool_call> arguments"), ToolForm::kNone);
   EXPECT_EQ(ToolFormOf("{{ tools }}<tool_call>\n<function=name>\n<parameter=arguments>"), ToolForm::kNone);
   EXPECT_EQ(ToolFormOf("{{ tools }}<tool_call>f\n<arg_key>k</arg_key> arguments"), ToolForm::kNone);
-  EXPECT_EQ(ToolFormOf("{{ tools }}{\"name\": function name, \"parameters\": dictionary of argument name and its value}"),
-            ToolForm::kBare);
+  EXPECT_EQ(
+      ToolFormOf("{{ tools }}{\"name\": function name, \"parameters\": dictionary of argument name and its value}"),
+      ToolForm::kBare);
 }
 
 TEST(ChatTemplateTest, TheTemplateMayRefuseAConversation) {

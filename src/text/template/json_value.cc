@@ -94,9 +94,7 @@ class JsonWriter {
   std::string Take() { return std::move(text_); }
 
  private:
-  void WriteText(const std::string& text) {
-    text_ += Json(text).dump(-1, ' ', is_ascii_, Json::error_handler_t::replace);
-  }
+  void WriteText(const std::string& text) { text_ += is_ascii_ ? Quoted(text) : Dump(Json(text)); }
 
   void Break(std::int64_t level) {
     if (indent_ >= 0) text_.append(1, '\n').append(static_cast<std::size_t>(indent_ * level), ' ');

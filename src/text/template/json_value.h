@@ -11,8 +11,8 @@ namespace punt {
 /// than any honest one, or a text of it holds a zero byte.
 jinja::value ObjectOfJson(std::string_view text);
 
-/// tojson(value, ensure_ascii, indent, separators, sort_keys) as transformers has it. The engine's own writes six digits
-/// of a number. The value must be shallow (TemplateMeter::Measure).
+/// tojson(value, ensure_ascii, indent, separators, sort_keys) as transformers has it. The engine's own writes six
+/// digits of a number. The value must be shallow (TemplateMeter::Measure).
 jinja::value ToJson(const jinja::func_args& args);
 
 }  // namespace punt

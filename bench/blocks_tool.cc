@@ -2,20 +2,23 @@
 // the cache and without.
 //
 //   blocks_tool MODEL [--prefixes 64,256,1024,4096] [--length 32] [--whole 2] [--planner top-k:k=1] [--threads N]
-//               [--compute auto]
+//               [--compute auto] [--rival FILE] [--processor-time]
 //
 // The beginning is random tokens. With the cache, the first step computes it and is told apart; then `length` positions
-// are filled. Without, every step computes everything, and is measured for `whole` steps after one to warm up.
+// are filled. Without, every step computes everything, and is measured for `whole` steps after one to warm up. The
+// rival is an autoregressive model of the same sizes in llama.cpp: how long it takes to read the same number of tokens,
+// and a token behind them. All take turns.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/check.h"
 #include "base/processors.h"
+#include "llama_tokens.h"
 #include "punt/generator.h"
 #include "punt/model.h"
 #include "punt/random.h"
@@ -32,34 +35,35 @@ struct Flags {
   std::string planner = "top-k:k=1";
   int threads = UsableProcessors();
   std::string compute = "auto";
+  std::string rival;
+  bool of_processor = false;
 };
-
-using Clock = std::chrono::steady_clock;
 
 /// When each step ended, and what had been filled by then.
 class Watch : public Observer {
  public:
+  explicit Watch(bool of_processor) : of_processor_(of_processor) {}
+
   void On(const TraceEvent& event) override {
-    if (std::holds_alternative<RunEvent>(event)) start = Clock::now();
+    if (std::holds_alternative<RunEvent>(event)) start = Seconds(of_processor_);
     if (const auto* commit = std::get_if<CommitEvent>(&event)) {
-      ends.push_back(Clock::now());
+      ends.push_back(Seconds(of_processor_));
       filled.push_back((filled.empty() ? 0 : filled.back()) + static_cast<int>(commit->positions.size()));
       rows.push_back(commit->counters.row_passes);
     }
   }
 
-  double first() const { return std::chrono::duration<double>(ends.front() - start).count(); }
+  double first() const { return ends.front() - start; }
   /// Of the steps after the first.
-  double per_token() const {
-    return std::chrono::duration<double>(ends.back() - ends.front()).count() / (filled.back() - filled.front());
-  }
+  double per_token() const { return (ends.back() - ends.front()) / (filled.back() - filled.front()); }
   double rows_per_token() const {
     return static_cast<double>(rows.back() - rows.front()) / (filled.back() - filled.front());
   }
 
  private:
-  Clock::time_point start;
-  std::vector<Clock::time_point> ends;
+  const bool of_processor_;
+  double start = 0;
+  std::vector<double> ends;
   std::vector<int> filled;
   std::vector<std::int64_t> rows;
 };
@@ -75,7 +79,7 @@ Watch Measure(const Flags& flags, const Model& model, int prefix, CacheKind cach
   recipe.cache.kind = cache;
   recipe.max_steps = cache == CacheKind::kNone ? 1 + flags.whole : 0;
   const auto session = model.denoiser->NewSession({.threads = flags.threads});
-  Watch watch;
+  Watch watch(flags.of_processor);
   Generate(*session, Canvas(tokens, info.mask_token, info.vocab_size), recipe, {.observer = &watch});
   return watch;
 }
@@ -90,19 +94,32 @@ int Main(int argc, char** argv) {
   app.add_option("--planner", flags.planner);
   app.add_option("--threads", flags.threads);
   app.add_option("--compute", flags.compute);
+  app.add_option("--rival", flags.rival);
+  app.add_flag("--processor-time", flags.of_processor);
   CLI11_PARSE(app, argc, argv);
   Model model = OpenModel(flags.model, {.compute = flags.compute});
   if (model.denoiser->info().block_size == 0) BadInput("{} has no blocks", flags.model);
+  std::vector<int> prefixes;
+  for (const std::string& prefix : Split(flags.prefixes)) prefixes.push_back(std::stoi(prefix));
+  if (prefixes.empty()) BadInput("--prefixes is empty");
+  const int longest = *std::max_element(prefixes.begin(), prefixes.end()) + flags.length;
+  std::optional<LlamaTokens> rival;
+  if (!flags.rival.empty()) rival.emplace(flags.rival, longest, flags.threads, flags.of_processor);
   fmt::print(
-      "| prefix | without, s per token | rows | with, s per token | rows | ratio | the prefix and a step, s |\n");
-  fmt::print("|---:|---:|---:|---:|---:|---:|---:|\n");
-  for (const std::string& prefix : Split(flags.prefixes, ',')) {
-    const int count = std::stoi(prefix);
-    const Watch with = Measure(flags, model, count, CacheKind::kBlocks);
-    const Watch without = Measure(flags, model, count, CacheKind::kNone);
-    fmt::print("| {} | {:.4f} | {:.0f} | {:.4f} | {:.1f} | {:.1f} | {:.3f} |\n", count, without.per_token(),
+      "| prefix | without, s per token | rows | with, s per token | rows | ratio | the prefix and a step, s |{}\n",
+      rival ? " llama.cpp: the prefix, s | s per token |" : "");
+  fmt::print("|---:|---:|---:|---:|---:|---:|---:|{}\n", rival ? "---:|---:|" : "");
+  for (int prefix : prefixes) {
+    const Watch with = Measure(flags, model, prefix, CacheKind::kBlocks);
+    const Watch without = Measure(flags, model, prefix, CacheKind::kNone);
+    fmt::print("| {} | {:.4f} | {:.0f} | {:.4f} | {:.1f} | {:.1f} | {:.3f} |", prefix, without.per_token(),
                without.rows_per_token(), with.per_token(), with.rows_per_token(),
                without.per_token() / with.per_token(), with.first());
+    if (rival) {
+      const LlamaTokens::Took seconds = rival->Measure(prefix, flags.length);
+      fmt::print(" {:.3f} | {:.4f} |", seconds.prefix, seconds.per_token);
+    }
+    fmt::print("\n");
     std::fflush(stdout);
   }
   return 0;

@@ -165,7 +165,7 @@ struct TokenProbRequest {
 };
 
 /// Reads attention; out is [L x L]: the weight of each key (column) for each query (row), averaged over heads and
-/// over the layers of a range that the query named. Rows sum to 1 (to less if the query had shadows).
+/// over the layers of a range that the query named. Rows sum to 1 (less with shadows, and where masks fill a block).
 struct AttentionRequest {
   const Pass* pass = nullptr;
   LayerRange layers = {};

@@ -280,7 +280,7 @@ Runner AddServe(CLI::App& command) {
       ->default_str("256");
   AddInteger(command, "--max-rows", flags->max_rows, 1, 1000 * kMillion, "Most rows of sequences that run together")
       ->default_str("8192");
-  AddInteger(command, "--block-cache", flags.block_cache, 0, std::int64_t{1} << 50,
+  AddInteger(command, "--block-cache", flags->block_cache, 0, std::int64_t{1} << 50,
              "Bytes of keys and values kept for texts that begin alike, of models in blocks")
       ->default_str("1073741824");
   AddInteger(command, "--grace", flags->grace, 0, kMillion, "Seconds to finish after a signal to stop")

@@ -24,7 +24,8 @@ TEST(NeuralAttention, IsTheMeanOfHeadsAndLayers) {
     std::vector<int> layers(static_cast<std::size_t>(golden->network().hyper().layers));
     std::iota(layers.begin(), layers.end(), 0);
     NetworkRunner runner(golden->network(), {});
-    const Sequence sequence{.tokens = canvas, .rows = rows};
+    const std::vector<Token> whole = InWholeBlocks(golden->network(), canvas);
+    const Sequence sequence{.tokens = whole, .rows = rows};
     std::vector<AttentionProbabilities> maps;
     runner.Hidden({&sequence, 1}, layers, &maps);
     ASSERT_EQ(maps.size(), layers.size());
@@ -34,14 +35,18 @@ TEST(NeuralAttention, IsTheMeanOfHeadsAndLayers) {
       for (std::size_t k = 0; k < 40; ++k) {
         double mean = 0;
         for (const AttentionProbabilities& map : maps) {
-          for (std::size_t h = 0; h < 4; ++h) mean += map.values[(h * 40 + q) * 40 + k];
+          for (std::size_t h = 0; h < 4; ++h) mean += map.values[(h * whole.size() + q) * whole.size() + k];
         }
         mean /= 4.0 * static_cast<double>(maps.size());
         EXPECT_NEAR(attention[q * 40 + k], mean, bound);
         EXPECT_GE(attention[q * 40 + k], 0.0f);
         sum += attention[q * 40 + k];
       }
-      EXPECT_NEAR(sum, 1, kMapSum) << folder << " row " << q;
+      if (whole.size() == 40 || q < 32) {
+        EXPECT_NEAR(sum, 1, kMapSum) << folder << " row " << q;
+      } else {
+        EXPECT_LT(sum, 1) << folder << " row " << q;  // the rest is on masks that fill the block of 32
+      }
     }
     // The rows are those of a pass that keeps none.
     const auto plain = golden->NewSession({});

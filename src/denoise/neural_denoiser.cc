@@ -314,7 +314,7 @@ class NeuralSession : public DenoiserSession {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       Input& input = inputs[i];
       if (has_states) {
-        input.computed = Computed(query, *before, input.reads);
+        input.computed = Computed(query, *before, input.reads, static_cast<Position>(input.tokens.size()));
         input.key_values = before->states[i];
       }
       if (!query.keep_states) continue;
@@ -325,7 +325,9 @@ class NeuralSession : public DenoiserSession {
     if (has_states && query.keep_states) before->states = {};
   }
 
-  static std::vector<Position> Computed(const Query& query, const NeuralPass& before, std::span<const Position> reads) {
+  /// Masks that fill a block are stale as soon as anything is.
+  static std::vector<Position> Computed(const Query& query, const NeuralPass& before, std::span<const Position> reads,
+                                        Position length) {
     std::vector<bool> is_fresh(query.canvas.size(), true);
     for (Position position : query.stale) is_fresh[static_cast<std::size_t>(position)] = false;
     for (Position position : reads) is_fresh[static_cast<std::size_t>(position)] = true;
@@ -333,6 +335,8 @@ class NeuralSession : public DenoiserSession {
     for (std::size_t i = 0; i < is_fresh.size(); ++i) {
       if (is_fresh[i] || query.canvas[i] != before.canvas()[i]) computed.push_back(static_cast<Position>(i));
     }
+    const auto own = static_cast<Position>(is_fresh.size());
+    for (Position fill = own; fill < length && query.stale.empty(); ++fill) computed.push_back(fill);
     return computed;
   }
 

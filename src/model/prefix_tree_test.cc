@@ -61,12 +61,15 @@ TEST(PrefixTree, TheLeastRecentlyUsedGoesFirst) {
   PrefixTree tree(kBlock, 4 * kPageBytes);
   tree.Put(Tokens{1, 1, 1, 2}, NewPages(2));
   tree.Put(Tokens{2, 1, 2, 2}, NewPages(2));
-  tree.Find(Tokens{1, 1, 1, 2});
   tree.Put(Tokens{3, 1}, NewPages(1));
-  EXPECT_EQ(tree.Find(Tokens{2, 1, 2, 2}).pages().size(), 1u);  // the end goes before the beginning
-  EXPECT_EQ(tree.Find(Tokens{1, 1, 1, 2}).pages().size(), 2u);
+  EXPECT_EQ(tree.Find(Tokens{1, 1, 1, 2}).pages().size(), 1u);  // the end goes before the beginning
+  EXPECT_EQ(tree.Find(Tokens{2, 1, 2, 2}).pages().size(), 2u);
+  tree.Find(Tokens{1, 1});
+  tree.Put(Tokens{4, 1}, NewPages(1));
+  EXPECT_TRUE(tree.Find(Tokens{3, 1}).pages().empty());
+  tree.Put(Tokens{1, 1, 1, 2}, NewPages(2));
   EXPECT_EQ(tree.stats().bytes, 4 * kPageBytes);
-  EXPECT_EQ(tree.stats().dropped_blocks, 1);
+  EXPECT_EQ(tree.stats().dropped_blocks, 3);
   tree.Put(Tokens{3, 1, 3, 2, 3, 3, 3, 4}, NewPages(4));
   EXPECT_TRUE(tree.Find(Tokens{1, 1, 1, 2}).pages().empty());
   EXPECT_TRUE(tree.Find(Tokens{2, 1}).pages().empty());
@@ -80,7 +83,10 @@ TEST(PrefixTree, WhatIsLeasedStaysBeyondTheBound) {
     const PrefixTree::Lease lease = tree.Put(Tokens{1, 1, 1, 2, 1, 3}, NewPages(3));
     EXPECT_EQ(tree.stats().bytes, 3 * kPageBytes);
     EXPECT_EQ(tree.stats().bytes_in_use, 3 * kPageBytes);
-    tree.Put(Tokens{2, 1, 2, 2}, NewPages(2));
+    {
+      const PrefixTree::Lease other = tree.Put(Tokens{2, 1, 2, 2}, NewPages(2));
+      EXPECT_EQ(tree.stats().bytes, 5 * kPageBytes);
+    }
     EXPECT_TRUE(tree.Find(Tokens{2, 1}).pages().empty());
     const PrefixTree::Lease half = tree.Find(Tokens{1, 1, 1, 2});
     EXPECT_EQ(half.pages().size(), 2u);

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <thread>
 
-#include "model/golden_testing.h"
 #include "punt/model.h"
 #include "serve/completion.h"
 
@@ -18,7 +17,7 @@ using std::chrono_literals::operator""ms;
 constexpr std::int64_t kTokens = 12;
 
 Model Open(std::size_t bytes) {
-  return OpenModel(GoldenFolder("sdar").string(), {.device = "cpu", .block_cache_bytes = bytes});
+  return OpenModel(PUNT_SOURCE_DIR "/tests/golden/sdar", {.device = "cpu", .block_cache_bytes = bytes});
 }
 
 /// Beginnings of 20 tokens, three of them, and ends of some.
@@ -96,7 +95,7 @@ TEST_F(BlockCacheServing, AnswersAreThoseWithoutIt) {
     EXPECT_LE(stats.bytes, pages * page);
     EXPECT_EQ(stats.bytes_in_use, 0u);
     EXPECT_GT(stats.computed_tokens, 0);
-    if (pages == 6) EXPECT_GT(stats.dropped_blocks, 0);
+    EXPECT_TRUE(pages != 6 || stats.dropped_blocks > 0);
     if (pages == 1000) {
       EXPECT_GT(stats.bytes, 0u);
       EXPECT_GT(stats.reused_tokens, stats.computed_tokens);  // every request came twice

@@ -144,7 +144,7 @@ m = punt.load("stories", threads=1)
 def ask():
     begin = time.monotonic()
     try:
-        m("A cat", planner="left-to-right", length=200)
+        m("A cat", planner="left-to-right", length=100)
     except KeyboardInterrupt:
         print("stopped")
     return time.monotonic() - begin
@@ -153,7 +153,7 @@ threading.Timer(whole / 8, os.kill, (os.getpid(), signal.SIGINT)).start()
 part = ask()
 assert part < whole / 2, (part, whole)
 """
-    ended = run_python(code)
+    ended = run_python(code, timeout=300)  # of a machine that is busy
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "stopped\n", "")
 
 

@@ -23,28 +23,6 @@ done
 accepts generate --model "$golden/dream" --threads 1 hello --length 8 --planner punt --json
 refuses "needs shadow rows" generate --model "$golden/dream" hello --length 8 --planner wino
 
-# ---- DreamOn's vocabulary: holes become as long as the model has it, from the folder and from a file
-mkdir dreamon && cp "$golden"/dream/* dreamon/ && sed -i 's/"<tool_call>"/"<|expand|>"/' dreamon/tokenizer.json dreamon/added_tokens.json
-accepts convert dreamon dreamon.gguf --type f32
-lengths() { python3 -c 'import json, sys
-print(*sorted({len(json.loads(line)["tokens"]) for line in sys.stdin}))' <out; }
-hole="--threads 1 --planner top-k:k=1 --temperature 3 --samples 60 --json"
-for model in dreamon dreamon.gguf; do
-  accepts generate --model $model --infill "one [MASK:4] two [MASK:3] three" $hole --trace grown.jsonl
-  [ "$(lengths | wc -w)" -gt 2 ] || fail "$model: holes keep their length: $(lengths)"
-  grep -q '"inserted":\[[0-9]' grown.jsonl && grep -q '"removed":\[[0-9]' grown.jsonl || fail "$model: no change of the length in the trace"
-  ! grep -q '"text":"[^"]*<|expand|>' out || fail "$model: a token that is no text in the text"
-  accepts replay grown.jsonl
-  accepts generate --model $model --infill "one [MASK:4] two [MASK:3] three" $hole --grow-to 0
-  [ "$(lengths | wc -w)" -eq 1 ] || fail "$model: --grow-to 0: $(lengths)"
-  accepts generate --model $model hello --length 8 $hole
-  [ "$(lengths | wc -w)" -eq 1 ] || fail "$model: an answer to a prompt changes its length: $(lengths)"
-  refuses "no window of 2: the model decides how long the text becomes" generate --model $model --infill "one [MASK:4]" --window 2
-  refuses "no stop strings: the model decides" generate --model $model --infill "one [MASK:4]" --stop x
-  refuses "cannot be guided" generate --model $model --infill "one [MASK:4]" --guidance 1
-done
-accepts generate --model "$golden/dream" --infill "one [MASK:4]" --window 2 --threads 1
-
 # ---- a folder and its GGUF file give the same text; so do any threads
 accepts $llada "the " --length 20 --seed 3
 text=$out

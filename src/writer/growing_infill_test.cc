@@ -7,6 +7,7 @@
 #include "denoise/row_model_testing.h"
 #include "punt/random.h"
 #include "punt/writer.h"
+#include "weights/weights_testing.h"
 
 namespace punt {
 namespace {
@@ -70,6 +71,29 @@ TEST(GrowingInfill, AnswersToAPromptHaveTheLengthThatWasAskedFor) {
     const Answer fixed = writer.Write({.infill = ParseHoles("a[MASK:3]b"), .sample = sample}, {.grow_to = 0});
     EXPECT_EQ(fixed.run.tokens.size(), 6u);
   }
+}
+
+// DreamOn's vocabulary on a network with random weights: its end of sequence removes.
+TEST(GrowingInfill, ANetworkWithTheTokensDecidesTheLength) {
+  testing::GoldenCopy folder("dream");
+  for (const char* name : {"tokenizer.json", "added_tokens.json"}) {
+    std::string text = testing::ReadAll(folder.path() / name);
+    testing::WriteAll(folder.path() / name, text.replace(text.find("\"<tool_call>\""), 13, "\"<|expand|>\""));
+  }
+  const Writer writer = Writer::Open(folder.path().string(), {}, 1);
+  EXPECT_TRUE(writer.model().denoiser->info().length_tokens.is_known());
+  EXPECT_FALSE(Writer::Open((testing::kGolden / "dream").string()).model().denoiser->info().length_tokens.is_known());
+  std::set<std::size_t> sizes, fixed;
+  for (std::uint64_t sample = 0; sample < 60; ++sample) {
+    const Ask ask{.infill = ParseHoles("one [MASK:4] two [MASK:3] three"), .sample = sample};
+    const Answer answer = writer.Write(ask, {.planner = "top-k:k=2", .temperature = 3});
+    EXPECT_EQ(answer.text.find("<|expand|>"), std::string::npos);
+    EXPECT_EQ(answer.text.substr(0, 3), "one");
+    sizes.insert(answer.run.tokens.size());
+    fixed.insert(writer.Write(ask, {.planner = "top-k:k=2", .temperature = 3, .grow_to = 0}).run.tokens.size());
+  }
+  EXPECT_GT(sizes.size(), 1u);
+  EXPECT_EQ(fixed.size(), 1u);
 }
 
 TEST(GrowingInfill, NobodyTypesTheToken) {

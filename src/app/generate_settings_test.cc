@@ -60,9 +60,9 @@ TEST(GenerateSettings, AreReadBackAsTheyWereWritten) {
 
 // Every option is either a setting, or one that cannot change a result.
 TEST(GenerateSettings, HoldEveryOptionThatDecidesAResult) {
-  const std::set<std::string> others = {"--help",   "--samples", "--batch",   "--threads",   "--trace",
-                                        "--view",   "--color",   "--delay",   "--separator", "--json",
-                                        "--format", "--from",    "--lengths", "--sampling",  "--show-thinking"};
+  const std::set<std::string> others = {"--help",    "--samples",  "--batch",         "--threads", "--trace",  "--view",
+                                        "--color",   "--delay",    "--separator",     "--json",    "--format", "--from",
+                                        "--lengths", "--sampling", "--show-thinking", "--logprobs"};
   const auto settings = SettingsJson({}, 0);
   Command command({});
   for (const CLI::Option* option : command.app.get_options()) {

@@ -55,14 +55,14 @@ struct Told {
   std::string streamed_reasoning;
 };
 
-Told Tell(const Model& model, std::optional<bool> thinking) {
+Told Tell(const Model& model, std::optional<bool> thinking, const std::string& regex = "") {
   Scheduler scheduler(*model.denoiser, {});
   Metrics metrics;
   CompletionRequest request{.chat = true,
                             .messages = {{"user", "a"}},
                             .thinking = thinking,
                             .max_tokens = 10,
-                            .sampling = {.planner = "top-k:k=1", .temperature = 0},
+                            .sampling = {.planner = "top-k:k=1", .temperature = 0, .regex = regex},
                             .stream = true};
   Completion completion(model, scheduler, metrics, request, "somebody");
   const AnswerHead head = NewAnswer(true, "m");
@@ -91,6 +91,12 @@ TEST(ThinkingAnswer, ATemplateMayOpenTheBlock) {
   EXPECT_EQ(told.message["reasoning_content"], "a");
   EXPECT_EQ(told.streamed_content, "b");
   EXPECT_EQ(told.streamed_reasoning, "a");
+}
+
+TEST(ThinkingAnswer, AnAnswerThatIsHeldToALanguageIsNoThought) {
+  const Told told = Tell(Answering({kA, kClose, kB, 1}), true, "a\\nb");
+  EXPECT_EQ(told.message, Json({{"role", "assistant"}, {"content", "a\nb"}}));
+  EXPECT_EQ(told.streamed_content, "a\nb");
 }
 
 TEST(ThinkingAnswer, WithoutThinkingThereAreNone) {

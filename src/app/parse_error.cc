@@ -83,7 +83,13 @@ std::string ExplainParseError(const CLI::App& app, const CLI::ParseError& error)
     return fmt::format("unexpected argument '{}' of {}; after -- there are no options (see {} --help)", argument,
                        place.name, place.name);
   }
-  return fmt::format("{} (see {} --help)", error.what(), place.name);
+  const std::string said = error.what();
+  if (const std::size_t at = said.find(": At Most 1 required but received "); at != std::string::npos) {
+    const std::string times = said.substr(said.rfind(' ') + 1);
+    return fmt::format("{} is given {} times; it takes one value (see {} --help)", said.substr(0, at), times,
+                       place.name);
+  }
+  return fmt::format("{} (see {} --help)", said, place.name);
 }
 
 }  // namespace punt

@@ -18,7 +18,8 @@ TEST(CountedText, IsTheIntersectionWithARepetitionOfCharacters) {
       const ByteAutomaton counted =
           WithCharacters(language, character, least, most < 0 ? std::nullopt : std::optional(most), "it", {});
       EXPECT_EQ(counted.size(), twin.size()) << regex << " " << least;
-      for (const char* text : {"", "b", "ab", "abab", "é\\n", "é\\nab", "\\\"b", "aax", "€𝄞", "€€€𝄞", "aaaaab", "ééé"}) {
+      for (const char* text :
+           {"", "b", "ab", "abab", "é\\n", "é\\nab", "\\\"b", "aax", "€𝄞", "€€€𝄞", "aaaaab", "ééé"}) {
         EXPECT_EQ(counted.Matches(text), twin.Matches(text)) << regex << " " << least << " " << text;
       }
     }

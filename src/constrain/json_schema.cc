@@ -44,7 +44,7 @@ using Json = SchemaTerms::Json;
 
 constexpr std::size_t kMostBytes = 200'000;
 constexpr int kMostParts = 20'000;
-constexpr int kMostNested = 400;          // schemas inside each other: each takes some of the stack
+constexpr int kMostNested = 400;  // schemas inside each other: each takes some of the stack
 constexpr int kMostLength = 10'000;
 constexpr int kMostCompiled = 32;  // each takes its time before the whole is compiled
 constexpr AutomatonLimits kSmall = {.parts = 50'000, .states = 5'000, .work = 2'000'000};
@@ -68,7 +68,9 @@ class SchemaReader {
   static std::string Below(const std::string& place, std::string_view name) { return SchemaTerms::Below(place, name); }
 
   void Count(const std::string& place) {
-    if (++parts_ > kMostParts) Refuse(place, fmt::format("there are more than {} parts up to here", kMostParts));
+    if (++parts_ <= kMostParts) return;
+    throw TooLarge(fmt::format("{} at {}: there are more than {} parts up to here", terms_.what(),
+                               place.size() > 100 ? place.substr(0, 97) + "..." : place, kMostParts));
   }
 
   PatternRef Value(const Json& schema, const std::string& place) {
@@ -91,9 +93,9 @@ class SchemaReader {
       if (schema.contains(name)) return Branches(schema, name, place);
     }
     if (schema.contains("const") || schema.contains("enum")) return Literals(schema, place);
-    std::vector<PatternRef> ways;
     const std::vector<std::string> types = terms_.TypesOf(schema, place);
     if (types.empty()) return Anything(options_.depth);
+    std::vector<PatternRef> ways;
     for (const std::string& type : types) {
       const bool is_covered = type == "integer" && std::find(types.begin(), types.end(), "number") != types.end();
       if (!is_covered) ways.push_back(OfType(type, schema, place));
@@ -149,14 +151,16 @@ class SchemaReader {
     const std::string list = Below(place, name);
     const Json& branches = schema[name];
     terms_.RequireList(branches, list);
-    std::vector<std::set<std::string>> left_out(branches.size());
-    if (name == std::string_view("oneOf")) left_out = terms_.Separations(rest, branches, list);
+    std::vector<SchemaTerms::Separation> separations(branches.size());
+    if (name == std::string_view("oneOf")) separations = terms_.Separations(rest, branches, list);
     std::vector<PatternRef> ways;
     for (std::size_t i = 0; i < branches.size(); ++i) {
       const std::string own = Below(list, std::to_string(i));
       Json branch = terms_.Together(rest, branches[i], own);
-      for (const std::string& property : left_out[i]) branch["properties"][property] = false;
-      const bool is_alone = SchemaTerms::SaysNothing(rest) && left_out[i].empty();
+      for (const std::string& property : separations[i].left_out) branch["properties"][property] = false;
+      for (const std::string& property : separations[i].required) branch["required"].push_back(property);
+      const bool is_alone =
+          SchemaTerms::SaysNothing(rest) && separations[i].left_out.empty() && separations[i].required.empty();
       ways.push_back(Value(is_alone ? branches[i] : branch, own));
     }
     return Alternatives(std::move(ways));
@@ -170,7 +174,7 @@ class SchemaReader {
       if (is_of_parts) Refuse(place, fmt::format("'{}' beside a list of values is not supported", name));
     }
     if (schema.contains("const") && schema.contains("enum")) Refuse(place, "'const' and 'enum' exclude each other");
-    const Json plain = WithoutLiterals(schema);
+    const Json plain = Without(Without(Without(schema, "enum"), "const"), "type");
     const bool is_one = schema.contains("const");
     if (!is_one) terms_.RequireList(schema["enum"], Below(place, "enum"));
     const std::vector<std::string> types = terms_.TypesOf(schema, place);
@@ -188,9 +192,6 @@ class SchemaReader {
     return Alternatives(std::move(ways));
   }
 
-  static Json WithoutLiterals(const Json& schema) { return Without(Without(Without(schema, "enum"), "const"), "type"); }
-
-  /// Whether a listed text or number is what the keywords beside the list ask for.
   bool Fits(const Json& value, const Json& schema, const std::string& place) {
     if (value.is_number()) return IsWithin(BoundsOf(terms_, schema, place), value.get<double>());
     const bool is_asked = schema.contains("pattern") || schema.contains("minLength") || schema.contains("maxLength");
@@ -266,17 +267,25 @@ class SchemaReader {
     return Sequence({Bytes("\""), std::move(content), Bytes("\"")});
   }
 
-  /// Those of a pattern that have a number of characters.
   PatternRef Counted(const std::string& text, const PatternRef& pattern, std::pair<int, std::optional<int>> bounds,
                      const std::string& name) {
-    auto [least, most] = bounds;
-    if (most) most = std::min(*most, std::max(least, options_.most));
-    PatternRef& known = counted_[{text, {least, most}}];
+    const auto [least, most] = bounds;
+    PatternRef& known = counted_[{text, bounds}];
     if (known != nullptr) return known;
     if (++compiled_ > kMostCompiled) BadInput("{}: {} patterns with lengths are the limit", name, kMostCompiled);
     if (!character_) character_ = Compile(AnyCharacter(), name);
-    known = Accepted(std::make_shared<const ByteAutomaton>(WithCharacters(
-        Compile(pattern, name, kSmall), *character_, least, most, name + " with its lengths", kSmall)));
+    const ByteAutomaton language = Compile(pattern, name, kSmall);
+    std::optional<int> cut = most;
+    if (cut) cut = std::min(*cut, std::max(least, options_.most));
+    while (known == nullptr) {
+      try {
+        known = Accepted(std::make_shared<const ByteAutomaton>(
+            WithCharacters(language, *character_, least, cut, name + " with its lengths", kSmall)));
+      } catch (const NoText&) {
+        if (cut == most) throw;
+        cut = std::min(*most, 2 * *cut);  // the pattern has no text that is so short
+      }
+    }
     return known;
   }
 
@@ -327,7 +336,6 @@ class SchemaReader {
     return Brackets(std::move(rest));
   }
 
-  /// The values that items may have, if they are listed.
   std::vector<PatternRef> Listed(const Json& schema, const std::string& place) {
     const std::string there = Below(place, "items");
     if (!schema.contains("items")) return {};
@@ -347,18 +355,17 @@ class SchemaReader {
     return listed;
   }
 
-  /// Some of the values, in their order: `least` that follow each other, and any of those behind them.
+  /// Some of the values in their order: `least` in a row, any behind them.
   PatternRef Different(const std::vector<PatternRef>& values, int least, std::optional<int> most) {
-    constexpr int kMostValues = 64;
-    const auto count = static_cast<int>(std::min<std::size_t>(values.size(), kMostValues));
+    const auto count = static_cast<int>(std::min<std::size_t>(values.size(), 64));
     std::vector<PatternRef> ways;
     const int first = std::max(least, 1);
     if (least == 0) ways.push_back(Bytes("[]"));
     for (int i = 0; i + first <= count && most.value_or(first) >= first; ++i) {
       std::vector<PatternRef> list;
       for (int j = i; j < count && j - i < most.value_or(count); ++j) {
-        PatternRef next = j == i ? values[static_cast<std::size_t>(j)]
-                                 : Sequence({Comma(), values[static_cast<std::size_t>(j)]});
+        PatternRef next =
+            j == i ? values[static_cast<std::size_t>(j)] : Sequence({Comma(), values[static_cast<std::size_t>(j)]});
         list.push_back(j - i < first ? std::move(next) : Optional(std::move(next)));
       }
       ways.push_back(Brackets(Sequence(std::move(list))));
@@ -411,10 +418,9 @@ class SchemaReader {
       const Json asked = AskedByPatterns(patterned, name, place);
       Json own = is_named ? (*properties)[name] : asked.is_null() ? others : Json(true);
       if (!asked.is_null()) own = terms_.Together(std::move(own), asked, Below(place, "patternProperties"));
-      const bool is_changed = !asked.is_null();
-      PatternRef value = is_changed ? Value(own, Below(Below(place, "properties"), name))
-                         : is_named ? Value((*properties)[name], Below(Below(place, "properties"), name))
-                                    : Value(others, others_place);
+      PatternRef value = !asked.is_null() ? Value(own, Below(Below(place, "properties"), name))
+                         : is_named       ? Value((*properties)[name], Below(Below(place, "properties"), name))
+                                          : Value(others, others_place);
       fields.push_back(Sequence({Bytes(Dump(Json(name))), Colon(), std::move(value)}));
       is_required.push_back(required.contains(name));
     }
@@ -441,7 +447,6 @@ class SchemaReader {
     return asked;
   }
 
-  /// Objects whose names fit one of the patterns each.
   PatternRef Patterned(const Json& patterned, const std::string& place, int least, std::optional<int> most) {
     std::vector<PatternRef> ways;
     for (const auto& [pattern, schema] : patterned.items()) {
@@ -484,7 +489,11 @@ PatternRef ParseJsonSchema(std::string_view schema, std::string_view what, const
   } catch (const Error& error) {
     BadInput("{}: {}", what, error.what());
   }
-  return SchemaReader(std::move(root), what, options).Read();
+  try {
+    return SchemaReader(std::move(root), what, options).Read();
+  } catch (const Json::exception&) {
+    BadInput("{}: a keyword has a value of the wrong kind", what);
+  }
 }
 
 }  // namespace punt

@@ -131,6 +131,18 @@ TEST(JsonSchema, TextsInAndOut) {
                       "additionalProperties": false}, {"enum": ["x", null]}]})",
        {R"({"a":1})", R"({"b":2})", R"("x")"},
        {R"({})", R"({"b":1})"}},
+      {R"({"oneOf": [{"type": "object", "properties": {"a": {"const": 1}, "p": {"const": 2}}, "required": ["a"],
+                      "additionalProperties": false},
+                     {"type": "object", "properties": {"a": {"const": 1}, "p": {"const": 2}, "c": {"const": 3}},
+                      "required": ["c", "p"], "additionalProperties": false},
+                     {"type": "object", "properties": {"a": {"const": 1}, "p": {"const": 2}, "d": {"const": 4}},
+                      "required": ["d"], "additionalProperties": false}]})",
+       {R"({"a":1})", R"({"p":2,"c":3})", R"({"d":4})"},
+       {R"({"p":2})", R"({"c":3})"}},
+      {R"({"oneOf": [{"properties": {"a": {"const": 1}, "i": {"const": 0}}, "additionalProperties": false},
+                     {"properties": {"b": {"const": 2}, "i": {"const": 0}}, "additionalProperties": false}]})",
+       {R"({"a":1})", R"({"b":2,"i":0})"},
+       {"{}", R"({"i":0})", R"({"a":1,"b":2})"}},
       {"true", {"null", "[[[]]]", R"({"a":{"b":[1,"x"]}})", "-1.5e3"}, {"nul", "[1,]", "{a:1}"}},
       {"{}", {"1", R"({"a":1})"}, {"", " 1"}},
   };
@@ -166,6 +178,8 @@ TEST(JsonSchema, LongStringsAndListsAreCutWhereAskedFor) {
   EXPECT_FALSE(matches(string, 3, R"("aaaa")"));
   EXPECT_TRUE(matches(string, 10'000, fmt::format("\"{}\"", std::string(800, 'a'))));
   EXPECT_FALSE(matches(string, 10'000, fmt::format("\"{}\"", std::string(801, 'a'))));
+  const char* longer = R"({"type": "string", "pattern": "^a{9}b*$", "maxLength": 800})";
+  EXPECT_TRUE(matches(longer, 3, R"("aaaaaaaaab")")) << "no text of the pattern has 3";
   EXPECT_TRUE(matches(list, 3, "[1,1,1,1]")) << "lower bounds are kept";
   EXPECT_FALSE(matches(list, 3, "[1,1,1,1,1]"));
 }
@@ -226,6 +240,11 @@ TEST(JsonSchema, RefusalsNameThePlaceAndTheKeyword) {
   EXPECT_NE(Refusal(R"({"$schema": "http://json-schema.org/draft-04/schema#", "exclusiveMaximum": true})")
                 .find("it belongs to a bound, and there is none"),
             std::string::npos);
+  EXPECT_NE(
+      Refusal(
+          R"({"oneOf": [{"type": "object", "required": ["a"], "properties": 3}, {"type": "object", "required": ["b"]}]})")
+          .find("a keyword has a value of the wrong kind"),
+      std::string::npos);
   EXPECT_NE(Refusal(R"({"properties": 3})").find("#/properties: an object is needed"), std::string::npos);
   EXPECT_NE(Refusal("[").find("the schema: "), std::string::npos);
   EXPECT_NE(Refusal("3").find("a schema is an object, true or false"), std::string::npos);

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 
@@ -43,22 +44,25 @@ struct Part {
   bool is_schema = false;
 };
 
-/// What is valid under a schema need not be all that is: where long strings and lists make it too large, they are
-/// shorter.
+/// What is written need not be all that is valid: where long strings, long lists and deep values make a schema too
+/// large, they are shorter.
 ByteAutomaton CompileSchema(const LanguageSpec& spec, std::string_view what, AutomatonLimits limits) {
-  const auto compile = [&](int most) {
-    return Compile(ParseJsonSchema(spec.json_schema, what, {.depth = spec.json_depth, .most = most}), what, limits);
+  const auto compile = [&](int most, int depth) {
+    const SchemaOptions options{.depth = std::min(spec.json_depth, depth), .most = most};
+    return Compile(ParseJsonSchema(spec.json_schema, what, options), what, limits);
   };
-  try {
-    return compile(SchemaOptions{}.most);
-  } catch (const TooLarge&) {
-    limits.work /= 3;
+  std::optional<TooLarge> refusal;
+  for (const auto& [most, depth] : {std::pair(SchemaOptions{}.most, spec.json_depth), {64, 2}, {12, 1}, {4, 0}}) {
+    try {
+      return compile(most, depth);
+    } catch (const TooLarge& error) {
+      if (!refusal) refusal = error;
+      limits.work /= 2;
+    } catch (const Error&) {
+      if (!refusal) throw;  // else with less depth no value is left
+    }
   }
-  try {
-    return compile(64);
-  } catch (const TooLarge&) {
-    return compile(12);
-  }
+  throw TooLarge(*refusal);
 }
 
 std::string Named(const char* kind, const std::string& text) {
@@ -69,9 +73,7 @@ std::string Named(const char* kind, const std::string& text) {
 
 std::vector<Part> PartsOf(const LanguageSpec& spec) {
   std::vector<Part> parts;
-  const auto add = [&](std::string what, auto read) {
-    parts.push_back({what, [what, read] { return read(what); }});
-  };
+  const auto add = [&](std::string what, auto read) { parts.push_back({what, [what, read] { return read(what); }}); };
   if (!spec.regex.empty())
     add("the regular expression", [&](const std::string& what) { return ParseRegex(spec.regex, what); });
   if (!spec.choices.empty()) add("the list of choices", [&](const auto&) { return ChoicePattern(spec.choices); });
@@ -110,7 +112,8 @@ ByteAutomaton CompileLanguage(const LanguageSpec& spec) {
   std::optional<ByteAutomaton> all;
   std::string what;
   for (const Part& part : parts) {
-    ByteAutomaton own = part.is_schema ? CompileSchema(spec, part.what, limits) : Compile(part.read(), part.what, limits);
+    ByteAutomaton own =
+        part.is_schema ? CompileSchema(spec, part.what, limits) : Compile(part.read(), part.what, limits);
     what = all ? fmt::format("{} with {}", what, part.what) : part.what;
     all = all ? Intersection(*all, own, what, limits) : std::move(own);
   }

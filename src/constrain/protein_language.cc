@@ -127,7 +127,8 @@ Residues Element(Reader& reader) {
   }
   const Residues letters = reader.Letters();
   if (!reader.Take(is_listed ? ']' : '}')) {
-    if (reader.Peek() == '>' || reader.Peek() == '<') reader.Refuse("an end of the sequence in a list is not supported");
+    if (reader.Peek() == '>' || reader.Peek() == '<')
+      reader.Refuse("an end of the sequence in a list is not supported");
     reader.RefuseHere();
   }
   return is_listed ? letters : AllBut(letters);
@@ -148,7 +149,8 @@ void Allow(Positions& positions, int position, const Residues& residues, std::st
   const auto [known, is_new] = positions.try_emplace(position, residues);
   if (is_new) return;
   std::erase_if(known->second, [&](char letter) { return !residues.contains(letter); });
-  if (known->second.empty()) BadInput("{}: position {} is listed twice, and no residue is in both lists", what, position);
+  if (known->second.empty())
+    BadInput("{}: position {} is listed twice, and no residue is in both lists", what, position);
 }
 
 void ReadEntry(std::string_view entry, std::string_view what, Positions& positions) {

@@ -1,8 +1,8 @@
 // Branches of oneOf, of which a value may fit one only.
 //
 // What matters is that no text that is *written* for a branch fits another one. Texts of objects have no properties but
-// those that a branch names, so a branch that requires another one is out of their reach; where the property is named and
-// may be left out, it is left out.
+// those that a branch names, so a branch that requires another one is out of their reach; where the property is named
+// and may be left out, it is left out. And what only this branch allows may be required of its texts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,15 +34,17 @@ bool AreApart(const Names& a, const Names& b) {
          std::none_of(a.begin(), a.end(), [&](const std::string& entry) { return b.contains(entry); });
 }
 
-/// What is known of a branch.
+/// What is known of a branch: of the values that fit it, and of its texts, which are fewer.
 struct Branch {
-  Names valid_types;    // that fit it; empty: any
-  Names written_types;  // of its texts; empty: any
+  Names valid_types;                      // empty: any
+  Names written_types;                    // empty: any
   std::map<std::string, Names> literals;  // of properties; of the value itself below ""
-  Names required;
-  Names named;              // properties
-  bool is_plain = false;    // its texts have no properties but those that are named or required
-  bool is_closed = false;   // no others fit it either
+  Names required;                         // of values
+  Names allowed;                          // of values, where it is closed
+  bool is_closed = false;                 // values have no other properties
+  Names given;                            // in all texts
+  Names named;                            // in some
+  bool is_plain = false;                  // texts have no other properties
 
   bool writes_objects() const { return written_types == Names{"object"}; }
 };
@@ -66,6 +68,7 @@ Branch About(const SchemaTerms& terms, const Json& schema, const std::string& pl
       if (name.is_string()) about.required.insert(name.get<std::string>());
     }
   }
+  about.given = about.required;
   if (const auto properties = schema.find("properties"); properties != schema.end() && properties->is_object()) {
     for (const auto& [name, value] : properties->items()) {
       if (value == false) continue;
@@ -73,6 +76,7 @@ Branch About(const SchemaTerms& terms, const Json& schema, const std::string& pl
       about.literals["/" + name] = LiteralsOf(value);
     }
   }
+  about.allowed = about.named;
   const bool is_bounded = schema.contains("additionalProperties") && schema["additionalProperties"] == false;
   about.is_closed = is_bounded && !schema.contains("patternProperties");
   about.is_plain = !SchemaTerms::HasConditions(schema) &&
@@ -86,20 +90,20 @@ Branch About(const SchemaTerms& terms, const Json& schema, const std::string& pl
 bool IsOut(const Branch& a, const Branch& b) {
   if (AreApart(a.written_types, b.valid_types) || AreApart(a.literals.at(""), b.literals.at(""))) return true;
   if (!a.writes_objects()) return false;
-  for (const std::string& name : a.required) {
-    if (b.is_closed && !b.named.contains(name)) return true;
+  for (const std::string& name : a.given) {
+    if (b.is_closed && !b.allowed.contains(name)) return true;
     const auto own = a.literals.find("/" + name), other = b.literals.find("/" + name);
     if (own != a.literals.end() && other != b.literals.end() && AreApart(own->second, other->second)) return true;
   }
   return a.is_plain && std::any_of(b.required.begin(), b.required.end(), [&](const std::string& name) {
-           return !a.named.contains(name) && !a.required.contains(name);
+           return !a.named.contains(name) && !a.given.contains(name);
          });
 }
 
 }  // namespace
 
-std::vector<std::set<std::string>> SchemaTerms::Separations(const Json& rest, const Json& branches,
-                                                            const std::string& place) const {
+std::vector<SchemaTerms::Separation> SchemaTerms::Separations(const Json& rest, const Json& branches,
+                                                              const std::string& place) const {
   std::vector<Branch> known;
   for (std::size_t i = 0; i < branches.size(); ++i) {
     const std::string own = Below(place, std::to_string(i));
@@ -108,23 +112,30 @@ std::vector<std::set<std::string>> SchemaTerms::Separations(const Json& rest, co
     about.literals.try_emplace("");
     known.push_back(std::move(about));
   }
-  std::vector<Names> left_out(known.size());
+  std::vector<Separation> separations(known.size());
   for (std::size_t i = 0; i < known.size(); ++i) {
     for (std::size_t j = 0; j < known.size(); ++j) {
       Branch& a = known[i];
       const Branch& b = known[j];
       if (i == j || IsOut(a, b)) continue;
+      const bool is_known = a.is_plain && a.writes_objects();
       const auto spare = std::find_if(b.required.begin(), b.required.end(),
-                                      [&](const std::string& name) { return !a.required.contains(name); });
-      if (!a.is_plain || !a.writes_objects() || spare == b.required.end()) {
+                                      [&](const std::string& name) { return !a.given.contains(name); });
+      const auto own = std::find_if(a.named.begin(), a.named.end(),
+                                    [&](const std::string& name) { return !b.allowed.contains(name); });
+      if (is_known && spare != b.required.end()) {
+        separations[i].left_out.insert(*spare);
+        a.named.erase(*spare);
+      } else if (is_known && b.is_closed && own != a.named.end()) {
+        separations[i].required.insert(*own);
+        a.given.insert(*own);
+      } else {
         Refuse(place, fmt::format("branches {} and {} may both fit a value; use anyOf, or give them different types",
                                   std::min(i, j), std::max(i, j)));
       }
-      left_out[i].insert(*spare);
-      a.named.erase(*spare);
     }
   }
-  return left_out;
+  return separations;
 }
 
 }  // namespace punt

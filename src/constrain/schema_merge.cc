@@ -1,7 +1,8 @@
 // Schemas that hold together, as one.
 //
 // Keywords that bound something are combined; of lists of values and of types the common ones stay; what both say of a
-// property becomes an allOf, which is put together when that property is read. What is said by patterns is not combined.
+// property becomes an allOf, which is put together when that property is read. What is said by patterns is not
+// combined.
 //
 // A condition asks for one thing or another of a value; a value that fits both is valid whatever the condition says. So
 // if, then and else become two schemas that hold together, and a dependency one that always does.

@@ -18,16 +18,9 @@ using Json = SchemaTerms::Json;
 constexpr std::string_view kTypes[] = {"object", "array", "string", "number", "integer", "boolean", "null"};
 
 // What would make a text invalid, and is not supported.
-constexpr std::string_view kRefused[] = {"not",
-                                         "propertyNames",
-                                         "unevaluatedProperties",
-                                         "unevaluatedItems",
-                                         "contains",
-                                         "minContains",
-                                         "maxContains",
-                                         "multipleOf",
-                                         "$dynamicRef",
-                                         "$recursiveRef"};
+constexpr std::string_view kRefused[] = {"not",         "propertyNames", "unevaluatedProperties", "unevaluatedItems",
+                                         "contains",    "minContains",   "maxContains",           "multipleOf",
+                                         "$dynamicRef", "$recursiveRef"};
 
 // What says something about values, by the type that it speaks of.
 struct Keyword {
@@ -140,8 +133,8 @@ std::string Unescaped(const std::string& text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     unsigned byte = 0;
     const char* digits = text.data() + i + 1;
-    const bool is_escape = text[i] == '%' && i + 2 < text.size() &&
-                           std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2;
+    const bool is_escape =
+        text[i] == '%' && i + 2 < text.size() && std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2;
     plain += is_escape ? static_cast<char>(byte) : text[i];
     if (is_escape) i += 2;
   }

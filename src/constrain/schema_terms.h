@@ -48,9 +48,14 @@ class SchemaTerms {
   Json WithoutConditions(Json schema, const std::string& place) const;
   /// The keywords of both; false if nothing fits both. `place` is that of `b`.
   Json Together(Json a, const Json& b, const std::string& place) const;
-  /// For each branch of oneOf the properties that its texts must leave out, so that none of them fits another one.
-  /// Throws where that is not enough. `rest`: the keywords beside it.
-  std::vector<std::set<std::string>> Separations(const Json& rest, const Json& branches, const std::string& place) const;
+  /// Properties that the texts of a branch must leave out, and must have.
+  struct Separation {
+    std::set<std::string> left_out;
+    std::set<std::string> required;
+  };
+  /// For each branch of oneOf what keeps its texts from fitting another one. Throws where that is not enough. `rest`:
+  /// the keywords beside it.
+  std::vector<Separation> Separations(const Json& rest, const Json& branches, const std::string& place) const;
 
  private:
   const Json root_;

@@ -111,8 +111,8 @@ class Parser {
     if (inside.empty()) Refuse(open, fmt::format("hole {} has no type", name.empty() ? "" : Quoted(name)));
     ++holes_;
     at_ = end + 1;
-    const std::string own = name.empty() ? fmt::format("{}: hole {}", what_, holes_)
-                                         : fmt::format("{}: hole {}", what_, Quoted(name));
+    const std::string own =
+        name.empty() ? fmt::format("{}: hole {}", what_, holes_) : fmt::format("{}: hole {}", what_, Quoted(name));
     return OfType(inside, own);
   }
 

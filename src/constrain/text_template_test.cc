@@ -15,7 +15,8 @@ bool Fits(std::string_view text_template, std::string_view text) {
 TEST(TextTemplate, FixedPartsAndHoles) {
   constexpr std::string_view kBorn = "Name: {name:[A-Z][a-z]+}, born {year:int 1900..2030}";
   EXPECT_TRUE(Fits(kBorn, "Name: Ada, born 1915"));
-  for (const char* wrong : {"Name: ada, born 1915", "Name: Ada, born 1815", "Name: Ada born 1915", "Name: Ada, born 1915 "}) {
+  for (const char* wrong :
+       {"Name: ada, born 1915", "Name: Ada, born 1815", "Name: Ada born 1915", "Name: Ada, born 1915 "}) {
     EXPECT_FALSE(Fits(kBorn, wrong)) << wrong;
   }
   EXPECT_TRUE(Fits("{{{a:[0-9]{2,3}}}} .*", "{123} .*")) << "braces of a repetition belong to the hole";
@@ -47,8 +48,10 @@ TEST(TextTemplate, EveryTypeTakesItsTextsOnly) {
   std::size_t types = 0;
   for (const Case& row : kCases) {
     const std::string hole = std::string("<{a:") + row.type + "}>";
-    for (const char* text : row.right) EXPECT_TRUE(Fits(hole, std::string("<") + text + ">")) << row.type << " " << text;
-    for (const char* text : row.wrong) EXPECT_FALSE(Fits(hole, std::string("<") + text + ">")) << row.type << " " << text;
+    for (const char* text : row.right)
+      EXPECT_TRUE(Fits(hole, std::string("<") + text + ">")) << row.type << " " << text;
+    for (const char* text : row.wrong)
+      EXPECT_FALSE(Fits(hole, std::string("<") + text + ">")) << row.type << " " << text;
     types += std::string_view(row.type).find(' ') == std::string_view::npos;
   }
   EXPECT_EQ(types, HoleTypes().size()) << "a type without a case";

@@ -1,6 +1,7 @@
 // A denoiser whose rows are a function of the canvas, and a model of it; for tests.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -47,7 +48,12 @@ class RowSession : public DenoiserSession {
       }
     }
   }
-  void DoLogProbs(std::span<const LogProbRequest>) override { Check(false, "not needed"); }
+  void DoLogProbs(std::span<const LogProbRequest> requests) override {
+    for (const LogProbRequest& request : requests) {
+      auto out = request.out.begin();
+      for (Position position : request.rows) out = std::ranges::copy(Row(*request.pass, position), out).out;
+    }
+  }
   void DoTokenProbs(std::span<const TokenProbRequest> requests) override {
     for (const TokenProbRequest& request : requests) {
       for (std::size_t i = 0; i < request.rows.size(); ++i) {

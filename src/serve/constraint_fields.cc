@@ -57,8 +57,8 @@ std::string FormatSchema(const Json& format) {
 }  // namespace
 
 std::string ReadConstraint(std::string_view text, const nlohmann::json& body, Sampling& sampling) {
-  constexpr const char* kFields[] = {"response_format", "guided_json", "guided_regex", "guided_choice",
-                                     "guided_template", "structured_outputs"};
+  constexpr const char* kFields[] = {"response_format", "guided_json",     "guided_regex",
+                                     "guided_choice",   "guided_template", "structured_outputs"};
   bool is_there = false;
   for (const char* field : kFields) is_there = is_there || FindField(body, field) != nullptr;
   if (!is_there) return "";
@@ -86,9 +86,8 @@ std::string ReadConstraint(std::string_view text, const nlohmann::json& body, Sa
   read(ordered, "guided_json", "guided_json", json);
   read(ordered, "guided_regex", "guided_regex", regex);
   read(ordered, "guided_choice", "guided_choice", choice);
-  read(ordered, "guided_template", "guided_template", [&](const Json& value, const std::string& field) {
-    asked.text_template = Text(value, field);
-  });
+  read(ordered, "guided_template", "guided_template",
+       [&](const Json& value, const std::string& field) { asked.text_template = Text(value, field); });
   if (FindField(body, "structured_outputs") != nullptr) {
     const std::string field = "structured_outputs";
     const Json& outputs = ordered[field];

@@ -84,6 +84,11 @@ struct Filling {
     options.threads = threads;
   }
 
+  /// To a constraint, from the first mask of the canvas to the last.
+  void Constrain(const Sampling& sampling, const Model& model, const std::vector<Token>& tokens) {
+    ConstrainAnswer(recipe, sampling, model, {tokens, PlaceOfMasks(tokens, info.mask_token)}, options.banned_tokens);
+  }
+
   Canvas CanvasOf(const std::vector<Token>& tokens) const { return Canvas(tokens, info.mask_token, info.vocab_size); }
 
   const DenoiserInfo& info;
@@ -194,9 +199,7 @@ Outcome Engine::Fill(nb::handle canvas, nb::dict sampling, std::uint64_t sample)
   filling.company.observer = &collector;
   filling.company.cancel = call.cancel();
   filling.options.prompt = GivenPositions(tokens, filling.info.mask_token);
-  if (filling.recipe.needs_constraint) {
-    ConstrainAnswer(filling.recipe, how.sampling, model(), {tokens, PlaceOfMasks(tokens, filling.info.mask_token)});
-  }
+  filling.Constrain(how.sampling, model(), tokens);
   const std::unique_ptr<DenoiserSession> session = model().denoiser->NewSession(filling.options);
   GenerateResult run = Generate(*session, filling.CanvasOf(tokens), filling.recipe, filling.company);
   return OutcomeOf(model(), std::move(run), std::move(collector.events));
@@ -240,8 +243,6 @@ std::unique_ptr<Job> Engine::FillBatch(nb::list canvases, nb::dict sampling, nb:
   const Settings how = SettingsOf(sampling);
   if (how.sampling.guidance != 0)
     BadInput("guidance: canvases of a batch have prompts of their own; fill them one by one");
-  if (LanguageOf(how.sampling).is_set())
-    BadInput("regex, choices and json_schema: canvases of a batch have languages of their own; fill them one by one");
   return std::make_unique<Job>(
       [writer = writer_, given = std::move(given), how, threads = threads_](const Job::Tell&, std::stop_token stop) {
         Validate(how.sampling);
@@ -258,8 +259,18 @@ std::unique_ptr<Job> Engine::FillBatch(nb::list canvases, nb::dict sampling, nb:
           companies.back().observer = &collectors[i];
           companies.back().cancel = &is_cancelled;
         }
-        std::vector<GenerateResult> runs =
-            GenerateBatch(*model.denoiser, filling.options, filled, filling.recipe, companies);
+        std::vector<GenerateResult> runs;
+        if (!filling.recipe.needs_constraint) {
+          runs = GenerateBatch(*model.denoiser, filling.options, filled, filling.recipe, companies);
+        } else {  // each canvas has its own
+          const std::unique_ptr<DenoiserSession> session = model.denoiser->NewSession(filling.options);
+          for (std::size_t i = 0; i < filled.size(); ++i) {
+            Filling one = filling;
+            one.recipe.sample = i;
+            one.Constrain(how.sampling, model, given[i]);
+            runs.push_back(Generate(*session, filled[i], one.recipe, companies[i]));
+          }
+        }
         std::vector<Outcome> outcomes;
         for (std::size_t i = 0; i < runs.size(); ++i) {
           outcomes.push_back(OutcomeOf(model, std::move(runs[i]), std::move(collectors[i].events)));

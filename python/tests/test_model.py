@@ -64,6 +64,18 @@ def test_every_sampling_option_is_taken_by_its_name(toy: punt.Model) -> None:
     assert toy("abc", stop=["zz"]) == usual
 
 
+def test_answers_can_be_held_to_a_language(toy: punt.Model) -> None:
+    assert toy("abc", length=3, choices=["cab", "bca"]) in ("cab", "bca")
+    assert set(toy("abc", regex="[ab]+")) <= {"a", "b"}
+    assert toy("abc", length=5, template="b{x:[cd]{3}}a")[0::4] == "ba"
+    canvas = [0, toy.mask_token, toy.mask_token, 2]
+    assert toy.detokenize(toy.fill(canvas, regex="bb|dd").tokens)[1:3] in ("bb", "dd")
+    for run in toy.fill_batch([canvas, canvas[1:]], choices=["bd", "db"]):
+        assert any(text in toy.detokenize(run.tokens) for text in ("bd", "db"))
+    with pytest.raises(punt.InputError, match="shortest text takes 4"):
+        toy.fill(canvas, regex="b{4}")
+
+
 def test_options_change_what_they_should(toy: punt.Model) -> None:
     assert toy(max_steps=3).steps == 3
     assert toy(max_nfe=2).nfe == 2

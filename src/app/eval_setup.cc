@@ -41,8 +41,12 @@ void EvalFlags::AddTo(CLI::App& command, bool has_planner) {
   command.add_option("--data", data, "The task's data file (see punt list tasks)");
   command.add_option("--shots", shots, "Worked examples for prompts, in the format of the task's data");
   command.add_option("--judge", judge, "Autoregressive GGUF model that judges texts; default: the bundled one");
+  command.add_flag(
+      "--constrained", constrained,
+      "Hold answers to what the task knows of right ones: each row of a sudoku or a latin square is one of "
+      "the permutations that agree with the givens");
   SetGroup(command, "Task", {"--limit", "--length", "--data"});
-  SetGroup(command, "Task", {"--shots", "--judge"}, kInFullHelp);
+  SetGroup(command, "Task", {"--shots", "--judge", "--constrained"}, kInFullHelp);
   AddModel(command, model, fmt::format("{}; default: the bundled one, where the task has one", kAnyModel));
   AddSampling(command, sampling, has_planner ? std::span<const std::string_view>() : kWithoutPlanner);
 }

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "punt/sampling.h"
+#include "writer/answer_constraint.h"
 #include "writer/stop_strings.h"
 
 namespace punt {
@@ -14,9 +15,46 @@ namespace {
 
 bool IsCancelled(const EvalJob& job) { return job.cancel != nullptr && job.cancel->load(); }
 
+}  // namespace
+
+ItemRunner::ItemRunner(const EvalJob& job) : job_(job) {
+  if (job.model == nullptr) return;
+  session_ = SessionOf({});
+  language_ = std::make_unique<AnswerLanguage>(job.language, *job.model, BannedTokens());
+}
+
+ItemRunner::~ItemRunner() = default;
+
+std::vector<Token> ItemRunner::BannedTokens() const {
+  std::vector<Token> banned = job_.session.banned_tokens;
+  const std::vector<Token> own = job_.task->BannedTokens();
+  banned.insert(banned.end(), own.begin(), own.end());
+  return banned;
+}
+
+std::unique_ptr<DenoiserSession> ItemRunner::SessionOf(std::span<const Token> canvas) const {
+  SessionOptions options = job_.session;
+  options.banned_tokens = BannedTokens();
+  options.prompt = GivenPositions(canvas, job_.model->denoiser->info().mask_token);
+  return job_.model->denoiser->NewSession(options);
+}
+
+/// The job's, or the item's own.
+Constraint ItemRunner::ConstraintOf(const EvalItem& item) {
+  const bool is_asked = job_.recipe.needs_constraint;
+  if (item.language == nullptr) {
+    if (!is_asked) return {};
+    return language_->For({item.canvas, PlaceOfMasks(item.canvas, job_.model->denoiser->info().mask_token)});
+  }
+  if (is_asked) BadInput("item {}: a constraint and what the task knows of right texts exclude each other", item.id);
+  return AnswerLanguage(*item.language, "what the task knows of a right text", *job_.model, BannedTokens())
+      .For({item.canvas, {.begin = item.language_begin, .end = item.language_end}});
+}
+
 /// Generates, or lets the task do it; no response after a cancellation.
-std::optional<EvalResponse> Respond(const EvalJob& job, DenoiserSession* session, std::size_t index,
-                                    const EvalItem& item, EvalRecord& record) {
+std::optional<EvalResponse> ItemRunner::Respond(std::size_t index, const EvalItem& item, EvalRecord& record) {
+  const EvalJob& job = job_;
+  DenoiserSession* session = session_.get();
   if (session == nullptr) {
     const auto start = std::chrono::steady_clock::now();
     std::optional<EvalResponse> response = job.task->OwnResponse(index);
@@ -33,6 +71,7 @@ std::optional<EvalResponse> Respond(const EvalJob& job, DenoiserSession* session
   }
   const TextPlace place = PlaceOfMasks(item.canvas, info.mask_token);
   EndAtStops(recipe, *job.model, place, job.stop);
+  recipe.constraint = ConstraintOf(item);
   GenerateResult result =
       Generate(*session, Canvas(item.canvas, info.mask_token, info.vocab_size), recipe, {.cancel = job.cancel});
   if (result.stop == StopReason::kCancelled) return std::nullopt;
@@ -48,25 +87,11 @@ std::optional<EvalResponse> Respond(const EvalJob& job, DenoiserSession* session
   return EvalResponse{.tokens = std::move(result.tokens), .text = std::move(text)};
 }
 
-}  // namespace
-
-ItemRunner::ItemRunner(const EvalJob& job) : job_(job) {
-  if (job.model != nullptr) session_ = SessionOf({});
-}
-
-std::unique_ptr<DenoiserSession> ItemRunner::SessionOf(std::span<const Token> canvas) const {
-  SessionOptions options = job_.session;
-  const std::vector<Token> banned = job_.task->BannedTokens();
-  options.banned_tokens.insert(options.banned_tokens.end(), banned.begin(), banned.end());
-  options.prompt = GivenPositions(canvas, job_.model->denoiser->info().mask_token);
-  return job_.model->denoiser->NewSession(options);
-}
-
 std::optional<EvalRecord> ItemRunner::Run(std::size_t index) {
   const EvalItem item = job_.task->Item(index);
   if (session_ != nullptr && job_.session.guidance != 0) session_ = SessionOf(item.canvas);
   EvalRecord record{.id = item.id, .prompt = item.prompt, .reference = item.reference};
-  const std::optional<EvalResponse> response = Respond(job_, session_.get(), index, item, record);
+  const std::optional<EvalResponse> response = Respond(index, item, record);
   if (!response) return std::nullopt;
   record.response = response->text;
   record.verdict = job_.task->Judge(index, item, *response);

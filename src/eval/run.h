@@ -12,8 +12,11 @@
 #include "eval/eval_log.h"
 #include "eval/task.h"
 #include "punt/generator.h"
+#include "punt/sampling.h"
 
 namespace punt {
+
+class AnswerLanguage;
 
 struct EvalJob {
   Task* task = nullptr;
@@ -21,6 +24,7 @@ struct EvalJob {
   std::size_t count = 0;               // items
   Recipe recipe = {};                  // item i is generated as sample i
   std::vector<std::string> stop = {};  // strings before which a response ends
+  Sampling language = {};              // of which only the constraints count: what is written is held to them
   SessionOptions session = {};         // tokens banned by the task are added; the prompt of guidance is each item's
   EvalLog* log = nullptr;              // optional
   const std::atomic<bool>* cancel = nullptr;
@@ -31,14 +35,19 @@ struct EvalJob {
 class ItemRunner {
  public:
   explicit ItemRunner(const EvalJob& job);
+  ~ItemRunner();
 
   /// The record as it can be read back; nothing after a cancellation.
   std::optional<EvalRecord> Run(std::size_t index);
 
  private:
+  std::vector<Token> BannedTokens() const;
   std::unique_ptr<DenoiserSession> SessionOf(std::span<const Token> canvas) const;
+  Constraint ConstraintOf(const EvalItem& item);
+  std::optional<EvalResponse> Respond(std::size_t index, const EvalItem& item, EvalRecord& record);
 
   const EvalJob& job_;
+  std::unique_ptr<AnswerLanguage> language_;  // the job's
   std::unique_ptr<DenoiserSession> session_;  // null: the task makes its responses itself
 };
 

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "constrain/byte_automaton.h"
 #include "punt/model.h"
 #include "punt/sampler.h"
 #include "punt/spec.h"
@@ -30,6 +31,11 @@ struct EvalItem {
   std::string prompt;         // for the record
   std::vector<Token> canvas;  // masks are to be generated
   std::string reference;      // for the record: what would be right, if there is such a thing
+
+  // What the task knows of a right text, if it was asked to hold answers to that; and which positions are that text.
+  std::shared_ptr<const ByteAutomaton> language = {};
+  std::size_t language_begin = 0;
+  std::size_t language_end = 0;
 };
 
 /// A filled canvas and its text as the task reads it.
@@ -117,6 +123,7 @@ struct TaskSetup {
   std::string judge = {};        // path of a model that judges; empty: none
   std::string reference = {};    // folder of a run whose texts have the right law; empty: none
   std::optional<int> length = {};
+  bool constrained = false;  // items have a language
   std::uint64_t seed = 0;
   ProposalOptions proposal = {};  // for responses that the task makes itself
   int threads = 1;                // changes only speed
@@ -132,6 +139,7 @@ struct TaskRow {
   bool takes_judge = false;
   bool takes_reference = false;
   bool has_reference = false;  // runs without a model
+  bool has_language = false;   // knows something of right texts before they are written
   std::string_view quality;    // the figure that represents the result where there is room for only one
   bool less_is_better = false;
   std::string_view model_kind = "text, such as LLaDA or Dream";  // what a model for it must be a model of

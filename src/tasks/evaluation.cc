@@ -96,6 +96,7 @@ std::unique_ptr<Task> MakeEvalTask(const Evaluation& evaluation, const EvalSetup
                  .shots = evaluation.shots,
                  .judge = setup.judge.empty() ? "" : LocateModel(setup.judge).string(),
                  .reference = evaluation.reference,
+                 .constrained = evaluation.constrained,
                  .seed = evaluation.sampling.seed,
                  .proposal = ProposalOf(evaluation.sampling),
                  .threads = ThreadCount(evaluation.model.threads)};
@@ -154,6 +155,7 @@ EvalJob MakeEvalJob(const Evaluation& evaluation, const EvalSetup& setup, const 
   if (!setup.model) return job;
   job.recipe = MakeEvalRecipe(evaluation, *setup.model, planner, score);
   job.stop = evaluation.sampling.stop;
+  job.language = evaluation.sampling;
   return job;
 }
 
@@ -165,6 +167,7 @@ Configuration EvalConfiguration(const Evaluation& evaluation, const EvalSetup& s
                                  {"judge", FileIdentity(setup.judge, true)},
                                  {"length", evaluation.length == 0 ? "default" : fmt::format("{}", evaluation.length)}};
   if (!evaluation.shots.empty()) configuration.emplace_back("shots", FileIdentity(evaluation.shots, false));
+  if (evaluation.constrained) configuration.emplace_back("constrained", "true");
   if (setup.model) configuration.emplace_back("compute", evaluation.model.compute);
   const Configuration how = setup.model ? EvalSamplingConfiguration(evaluation, *setup.model, planner, score)
                                         : SamplingConfiguration(evaluation.sampling, kAlwaysSaid);

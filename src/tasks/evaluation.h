@@ -25,6 +25,7 @@ struct Evaluation {
   std::string reference;
   std::int64_t limit = 0;
   std::int64_t length = 0;
+  bool constrained = false;  // answers are held to what the task knows of right ones
 };
 
 /// A task, and the model that is to solve it, opened.

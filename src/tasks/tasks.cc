@@ -56,6 +56,9 @@ std::unique_ptr<Task> MakeTask(std::string_view text, const TaskSetup& setup) {
   if (!setup.shots.empty() && !row.takes_shots) BadInput("task {} takes no shots", row.name);
   if (!setup.judge.empty() && !row.takes_judge) BadInput("task {} takes no judge", row.name);
   if (!setup.reference.empty() && !row.takes_reference) BadInput("task {} takes no reference", row.name);
+  if (setup.constrained && !row.has_language) {
+    BadInput("task {} knows nothing of right texts that answers could be held to", row.name);
+  }
   return row.make(params, setup);
 }
 

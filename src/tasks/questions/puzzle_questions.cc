@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "constrain/pattern.h"
 #include "eval/stream.h"
 
 namespace punt {
@@ -95,11 +96,31 @@ Question MakePuzzleQuestion(std::string_view kind, RandomStream& random) {
           .answer = Joined(numbers, " ")};
 }
 
+namespace {
+
+std::vector<std::string> SymbolsOf(std::string_view prompt) {
+  const std::size_t open = prompt.find('[');
+  return SplitAt(prompt.substr(open + 1, prompt.size() - open - 2), ", ");
+}
+
+}  // namespace
+
+std::shared_ptr<const ByteAutomaton> PuzzleLanguage(const Question& question) {
+  if (question.kind != "latin_square") return nullptr;
+  std::vector<std::string> symbols = SymbolsOf(question.prompt);
+  std::sort(symbols.begin(), symbols.end());
+  std::vector<PatternRef> choices;
+  do {
+    choices.push_back(Bytes(Joined(symbols, ",")));
+  } while (std::next_permutation(symbols.begin(), symbols.end()));
+  const auto size = static_cast<int>(symbols.size());
+  return std::make_shared<const ByteAutomaton>(
+      Compile(List(Alternatives(std::move(choices)), Bytes("\n"), size, size), "the rows of the square"));
+}
+
 bool IsRightPuzzle(const Question& question, std::string_view answer) {
   if (question.kind != "latin_square") return answer == question.answer;
-  const std::string_view prompt = question.prompt;
-  const std::size_t open = prompt.find('[');
-  return IsLatinSquare(SplitAt(prompt.substr(open + 1, prompt.size() - open - 2), ", "), answer);
+  return IsLatinSquare(SymbolsOf(question.prompt), answer);
 }
 
 }  // namespace punt

@@ -1,10 +1,12 @@
 // Latin squares, sums and numbers in order.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "constrain/byte_automaton.h"
 #include "punt/random.h"
 #include "tasks/questions/question.h"
 
@@ -20,6 +22,9 @@ bool IsLatinSquare(std::span<const std::string> symbols, std::string_view answer
 
 /// A square is any of the 576 with its symbols, all equally likely.
 Question MakePuzzleQuestion(std::string_view kind, RandomStream& random);
+
+/// Of a latin square: rows that are permutations of its symbols. Null for others.
+std::shared_ptr<const ByteAutomaton> PuzzleLanguage(const Question& question);
 
 bool IsRightPuzzle(const Question& question, std::string_view answer);
 

@@ -15,7 +15,7 @@ const ParamRow kParams[] = {{.key = "kind",
                             ChatParam("true")};
 
 std::unique_ptr<Task> MakePuzzles(const Params& params, const TaskSetup& setup) {
-  QuestionFamily family{.kinds = {}, .make = MakePuzzleQuestion, .is_right = IsRightPuzzle};
+  QuestionFamily family{.kinds = {}, .make = MakePuzzleQuestion, .is_right = IsRightPuzzle, .language = PuzzleLanguage};
   for (const QuestionKind& kind : ChosenKinds(PuzzleKinds(), params.Choice("kind")))
     family.kinds.emplace_back(kind.name);
   return MakeQuestionTask(std::move(family), setup, params.Boolean("chat"));
@@ -28,6 +28,7 @@ const TaskRow kPuzzlesRow = {
     .summary = "make latin squares, add, count",
     .data_help = "questions from the seed, worded as docs/tasks.md says",
     .params = kParams,
+    .has_language = true,
     .quality = kAccuracy,
     .model_kind = "tasks, or a chat",
     .bundled_model = "tasks",

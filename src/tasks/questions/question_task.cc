@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "eval/continuation.h"
 #include "eval/stream.h"
+#include "writer/stop_strings.h"
 
 namespace punt {
 namespace {
@@ -15,7 +16,11 @@ constexpr std::size_t kEnds = 2;  // positions after the answer
 class QuestionTask : public Task {
  public:
   QuestionTask(QuestionFamily family, const TaskSetup& setup, bool chat)
-      : family_(std::move(family)), model_(*setup.model), seed_(setup.seed), chat_(chat) {
+      : family_(std::move(family)),
+        model_(*setup.model),
+        seed_(setup.seed),
+        chat_(chat),
+        constrained_(setup.constrained) {
     if (setup.length) BadInput("these questions take no length: the answer has one");
   }
 
@@ -29,6 +34,12 @@ class QuestionTask : public Task {
     EvalItem item{.id = fmt::format("{}-{}", kind, index), .prompt = question.prompt, .canvas = {}, .reference = {}};
     item.canvas = QuestionCanvas(model_, item.id, question, chat_);
     item.reference = question.answer;
+    if (constrained_ && family_.language) {
+      item.language = family_.language(question);
+      const TextPlace place = PlaceOfMasks(item.canvas, model_.denoiser->info().mask_token);
+      item.language_begin = place.begin;
+      item.language_end = place.end;
+    }
     return item;
   }
 
@@ -56,6 +67,7 @@ class QuestionTask : public Task {
   const Model& model_;
   std::uint64_t seed_;
   bool chat_;
+  bool constrained_;
 };
 
 std::string KindOf(const EvalRecord& record) { return record.id.substr(0, record.id.rfind('-')); }

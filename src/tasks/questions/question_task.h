@@ -22,6 +22,8 @@ struct QuestionFamily {
   std::function<void(const Question& question, std::string_view answer, Measurement& verdict)> measure =
       {};                                                                                // optional
   std::function<std::vector<Figure>(std::span<const EvalRecord> records)> figures = {};  // optional
+  /// Of right answers, if something is known of them; null otherwise. Optional.
+  std::function<std::shared_ptr<const ByteAutomaton>(const Question& question)> language = {};
 };
 
 /// `setup` has a model and no length: the canvas is as long as the answer, and two positions for the end of text.

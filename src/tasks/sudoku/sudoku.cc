@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "report/data_file.h"
 #include "tasks/sudoku/sudoku_board.h"
+#include "tasks/sudoku/sudoku_language.h"
 #include "tasks/task_rows.h"
 
 namespace punt {
@@ -70,6 +71,7 @@ class SudokuTask : public Task {
   SudokuTask(const Params& params, const TaskSetup& setup)
       : model_(*setup.model),
         seed_(setup.seed),
+        constrained_(setup.constrained),
         shape_(params.Choice("size") == "auto" ? LargestShape(*setup.model)
                                                : ShapeOfSize(std::stoi(params.Choice("size")))),
         givens_(UsualGivens(shape_)),
@@ -106,6 +108,13 @@ class SudokuTask : public Task {
         item.canvas.push_back(digit == 0 ? model_.denoiser->info().mask_token
                                          : tokens_.digits[static_cast<std::size_t>(digit - 1)]);
       }
+    }
+    if (constrained_) {
+      std::vector<std::string> labels;
+      for (int row = 0; row < shape_.size; ++row) labels.push_back(Label(row));
+      item.language = RowLanguage(shape_, puzzle.puzzle, labels);
+      item.language_begin = tokens_.prefix.size();
+      item.language_end = item.canvas.size();
     }
     return item;
   }
@@ -148,6 +157,7 @@ class SudokuTask : public Task {
 
   const Model& model_;
   std::uint64_t seed_;
+  bool constrained_;
   SudokuShape shape_;
   Range givens_;
   BoardTokens tokens_;
@@ -181,6 +191,7 @@ const TaskRow kSudokuRow = {.name = "sudoku",
                             .data_help = "fresh puzzles from the seed, or a CSV file with a header puzzle,solution",
                             .params = kParams,
                             .takes_data = true,
+                            .has_language = true,
                             .quality = kAccuracy,
                             .model_kind = "sudoku boards",
                             .bundled_model = "sudoku",

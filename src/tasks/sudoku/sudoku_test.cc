@@ -1,6 +1,8 @@
 // The task `sudoku` with players whose score is known beforehand.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "denoise/row_model_testing.h"
 #include "eval/run.h"
 #include "tasks/sudoku/sudoku_board.h"
@@ -45,6 +47,34 @@ EvalSummary Evaluate(const Model& model, const std::string& spec, std::size_t co
   const auto records = RunItems({.task = task.get(), .model = &model, .count = count, .recipe = recipe, .log = log});
   EXPECT_EQ(records.size(), count);
   return Summarise(*task, records);
+}
+
+// Rows of a player without a clue are permutations, and no item needs more than they leave open.
+TEST(Sudoku, RowsAreHeldToTheGivens) {
+  const Model model = MakeRowModel(kPieces, 64, [](auto, auto) {
+    std::vector<double> row(kPieces.size() + 3, 0.0);
+    row[2] = -INFINITY;
+    return row;
+  });
+  const auto run = [&](bool constrained) {
+    const auto task = MakeTask("sudoku:size=4", {.model = &model, .constrained = constrained, .seed = 5});
+    const Recipe recipe = MakeRecipe("top-k:k=3", "", {.temperature = 1}, model.denoiser->info());
+    return RunItems({.task = task.get(), .model = &model, .count = 20, .recipe = recipe});
+  };
+  const auto broken = [](const std::vector<EvalRecord>& records) {
+    int count = 0;
+    for (const EvalRecord& record : records) {
+      for (std::size_t row = 0; row < 4; ++row) {
+        std::string digits = record.response.substr(4 * row, 4);
+        std::sort(digits.begin(), digits.end());
+        count += digits != "1234";
+      }
+    }
+    return count;
+  };
+  EXPECT_EQ(broken(run(true)), 0);
+  EXPECT_GT(broken(run(false)), 0);
+  EXPECT_ANY_THROW(MakeTask("gsm8k", {.model = &model, .constrained = true}));
 }
 
 TEST(Sudoku, AnOracleSolvesEverything) {

@@ -9,7 +9,6 @@
 
 #include "base/check.h"
 #include "convert.h"
-#include "generate/sampling_language.h"
 #include "py_denoiser.h"
 #include "signals.h"
 #include "text/letters.h"

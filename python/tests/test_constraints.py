@@ -74,8 +74,8 @@ def test_canvases_are_held_from_the_first_mask_to_the_last(toy: punt.Model) -> N
         assert run[0] == "a" and run[1] in "ab" and run[2] == "c" and run[3] in "ab" and run[4] == "b"
     with pytest.raises(punt.InputError, match="its shortest text takes 3"):
         toy.fill([0, mask, mask], regex="abc")
-    with pytest.raises(punt.InputError, match="fill them one by one"):
-        toy.fill_batch([[0, mask]], regex="a")
+    for run in toy.fill_batch([[0, mask], [mask, mask]], regex="b+"):
+        assert run.endswith("b")
 
 
 @pytest.mark.parametrize(

@@ -28,8 +28,8 @@ struct RandomShape {
 };
 
 // 60m, 1b, moe and 100m have a small vocabulary, so that the head does not hide the layers. Others are what their
-// config.json says: 8b LLaDA-8B, sdar-1.7b SDAR-1.7B-Chat (Qwen3-1.7B), llada-moe LLaDA-MoE-7B-A1B, llada2-mini LLaDA2.0-mini
-// (16B-A1.4B).
+// config.json says: 8b LLaDA-8B, sdar-1.7b SDAR-1.7B-Chat (Qwen3-1.7B), llada-moe LLaDA-MoE-7B-A1B, llada2-mini
+// LLaDA2.0-mini (16B-A1.4B).
 inline constexpr std::array kRandomShapes = {
     RandomShape{"60m", "llada", 8, 512, 1536, 8, 8, 64, 32064},
     RandomShape{"1b", "llada", 16, 2048, 5632, 16, 16, 128, 32064},

@@ -35,7 +35,7 @@ struct Sampling {
   std::string eos = "none";
   std::int64_t window = 0;
   std::int64_t grow_to = 64;  // of infills; see LetGrow
-  std::string cache;  // empty: the model's own
+  std::string cache;          // empty: the model's own
   double guidance = 0;
   bool freeze_mask_ratio = false;
   std::vector<std::string> stop;  // a text ends before the first of these; recipes leave it out

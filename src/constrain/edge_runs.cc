@@ -1,5 +1,5 @@
-// Finding runs: edges of a set sorted by how far they lead have those of a stretch side by side, and sorted by where they
-// lead, those of a fan. What is shorter than kShortest is not worth a loop of its own.
+// Finding runs: edges of a set sorted by how far they lead have those of a stretch side by side, and sorted by where
+// they lead, those of a fan. What is shorter than kShortest is not worth a loop of its own.
 //
 // Tested by edge_runs_test.cc.
 #include "constrain/edge_runs.h"
@@ -43,24 +43,26 @@ EdgeRuns::EdgeRuns(std::vector<Edge> edges, std::size_t sets) {
 
   sort_by(edges, distance);
   std::vector<Edge> rest;
-  ForRuns(edges, [&](const Edge& edge) { return std::make_pair(edge.set, distance(edge)); },
-          [&](std::size_t begin, std::size_t end) {
-            if (end - begin >= kShortest) {
-              add(stretches_, edges[begin], end - begin);
-            } else {
-              rest.insert(rest.end(), edges.begin() + static_cast<std::ptrdiff_t>(begin),
-                          edges.begin() + static_cast<std::ptrdiff_t>(end));
-            }
-          });
+  ForRuns(
+      edges, [&](const Edge& edge) { return std::make_pair(edge.set, distance(edge)); },
+      [&](std::size_t begin, std::size_t end) {
+        if (end - begin >= kShortest) {
+          add(stretches_, edges[begin], end - begin);
+        } else {
+          rest.insert(rest.end(), edges.begin() + static_cast<std::ptrdiff_t>(begin),
+                      edges.begin() + static_cast<std::ptrdiff_t>(end));
+        }
+      });
   sort_by(rest, target);
-  ForRuns(rest, [&](const Edge& edge) { return std::make_pair(edge.set, edge.to); },
-          [&](std::size_t begin, std::size_t end) {
-            if (end - begin >= kShortest) {
-              add(fans_, rest[begin], end - begin);
-            } else {
-              for (std::size_t i = begin; i < end; ++i) add(singles_, rest[i], 1);
-            }
-          });
+  ForRuns(
+      rest, [&](const Edge& edge) { return std::make_pair(edge.set, edge.to); },
+      [&](std::size_t begin, std::size_t end) {
+        if (end - begin >= kShortest) {
+          add(fans_, rest[begin], end - begin);
+        } else {
+          for (std::size_t i = begin; i < end; ++i) add(singles_, rest[i], 1);
+        }
+      });
   for (BySet* each : {&stretches_, &fans_, &singles_}) each->begins.resize(sets + 1, each->runs.size());
 }
 

@@ -431,7 +431,8 @@ class SchemaReader {
   }
 
   ByteAutomaton NamesOf(const std::string& pattern, const std::string& place) {
-    if (++work_.compiled > kMostCompiled) Refuse(place, fmt::format("{} compiled patterns are the limit", kMostCompiled));
+    if (++work_.compiled > kMostCompiled)
+      Refuse(place, fmt::format("{} compiled patterns are the limit", kMostCompiled));
     const std::string name = fmt::format("{} at {}: the pattern", terms_.what(), Below(place, "patternProperties"));
     return Compile(ParseRegex(pattern, name, Writing::kJsonString, Extent::kPart, options_.most), name, kSmall);
   }

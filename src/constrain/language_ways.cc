@@ -53,10 +53,11 @@ void LanguageWays::FindReached() {
       for (const EdgeRun& edge : runs.SinglesOf(set)) {
         if (before[static_cast<std::size_t>(edge.from)]) after.Set(static_cast<std::size_t>(edge.to));
       }
-      ForPortions(runs.StretchesOf(set), [&](std::size_t from, const EdgeRun& run, std::size_t done, std::size_t count) {
-        const std::uint64_t moved = before.Get(from, count);
-        if (moved != 0) after.Add(static_cast<std::size_t>(run.to) + done, moved);
-      });
+      ForPortions(runs.StretchesOf(set),
+                  [&](std::size_t from, const EdgeRun& run, std::size_t done, std::size_t count) {
+                    const std::uint64_t moved = before.Get(from, count);
+                    if (moved != 0) after.Add(static_cast<std::size_t>(run.to) + done, moved);
+                  });
       ForPortions(runs.FansOf(set), [&](std::size_t from, const EdgeRun& run, std::size_t, std::size_t count) {
         if (before.Get(from, count) != 0) after.Set(static_cast<std::size_t>(run.to));
       });
@@ -92,9 +93,10 @@ void LanguageWays::FindLeading(bool frees_fixed) {
         before.Add(from, bits);
         is_used = true;
       };
-      ForPortions(runs.StretchesOf(set), [&](std::size_t from, const EdgeRun& run, std::size_t done, std::size_t count) {
-        add(from, start.Get(from, count) & after.Get(static_cast<std::size_t>(run.to) + done, count));
-      });
+      ForPortions(runs.StretchesOf(set),
+                  [&](std::size_t from, const EdgeRun& run, std::size_t done, std::size_t count) {
+                    add(from, start.Get(from, count) & after.Get(static_cast<std::size_t>(run.to) + done, count));
+                  });
       ForPortions(runs.FansOf(set), [&](std::size_t from, const EdgeRun& run, std::size_t, std::size_t count) {
         if (after[static_cast<std::size_t>(run.to)]) add(from, start.Get(from, count));
       });

@@ -50,8 +50,8 @@ refuses "does not fit 5 positions: its shortest text takes 7" generate --model $
 refuses "character 3: ')' is missing" generate --model $toy --regex 'a('
 refuses "exclude each other" generate --model $toy --regex a --choices b
 refuses "missing.json" generate --model $toy --json-schema missing.json
-echo '{"type": "array", "uniqueItems": true}' >unique.json
-refuses "#/uniqueItems" generate --model $toy --json-schema unique.json
+echo '{"type": "array", "not": {"maxItems": 3}}' >not.json
+refuses "#/not" generate --model $toy --json-schema not.json
 refuses "more than 20000 states" generate --model $toy --regex '(a|b)*a(a|b){30}'
 echo '>a
 MK' >known.fasta

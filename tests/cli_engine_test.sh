@@ -44,7 +44,7 @@ for cache in step step:tests=read settled:refresh=4 prefix dual; do
   accepts generate --model "$golden/llada" --threads 2 "the " --length 40 $tested --window 20 --cache "$cache" --json
   [ "$(field tokens)" = "$tokens" ] || fail "two threads give another text with cache $cache"
 done
-refuses "unknown cache 'steps' (did you mean step?); valid: none, step, settled, prefix, dual" $llada hi --cache steps
+refuses "unknown cache 'steps' (did you mean step?); valid: none, blocks, step, settled, prefix, dual" $llada hi --cache steps
 refuses "cache settled has no key 'every'; valid keys: refresh, tests" $llada hi --cache settled:every=2
 for cache in none step; do
   accepts $llada "the " --length 16 --samples 5 $tested --batch 1 --cache $cache --trace alone.jsonl

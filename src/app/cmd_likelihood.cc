@@ -262,7 +262,7 @@ Runner AddLikelihood(CLI::App& command) {
   flags->command = &command;
   command.footer(std::string(kExamples) + kRestOfFooter + kDetails);
   command.add_option("texts", flags->source.texts, "Texts to measure");
-  command.add_option("--prompt", flags->source.prompt, "Text before each of them, which is given");
+  command.add_option("-p,--prompt", flags->source.prompt, "Text before each of them, which is given");
   command.add_option("--lines", flags->source.lines, "File with a text in each line");
   command.add_option("--pairs", flags->source.pairs, "JSON lines of prompts and continuations");
   command.add_option("--fasta", flags->source.fasta, "Proteins");

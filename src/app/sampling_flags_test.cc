@@ -53,9 +53,9 @@ const std::map<std::string, std::vector<std::string_view>> kSampling = {
     {"demo", {"planner"}},
     {"serve", {"guidance", "freeze_mask_ratio", "grow_to", "seed"}},
 };
-// They run no planner, or no model at all.
+// They run no planner (likelihood asks one for an order, and draws nothing), or no model at all.
 const std::vector<std::string> kOthers = {
-    "analyze", "analyze exactness", "convert", "detokenize", "inspect", "list", "logits",
+    "analyze", "analyze exactness", "convert", "detokenize", "inspect", "likelihood", "list", "logits",
     "pull",    "puzzles",           "replay",  "score",      "tokenize"};
 const std::vector<std::string> kModelOptions = {"--model", "--threads", "--compute",    "--influence",
                                                 "--lora",  "--device",  "--gpu-layers", "--no-repack"};

@@ -426,13 +426,11 @@ class SchemaReader {
       fields.push_back(Sequence({Bytes(Dump(Json(name))), Colon(), std::move(value)}));
       is_required.push_back(required.contains(name));
     }
-    PatternRef all = Fields(std::move(fields), std::move(is_required), Comma());
-    return Braces(std::move(all));
+    return Braces(Fields(std::move(fields), std::move(is_required), Comma()));
   }
 
   ByteAutomaton NamesOf(const std::string& pattern, const std::string& place) {
-    if (++work_.compiled > kMostCompiled)
-      Refuse(place, fmt::format("{} compiled patterns are the limit", kMostCompiled));
+    if (++work_.compiled > kMostCompiled) Refuse(place, fmt::format("{} patterns are the limit", kMostCompiled));
     const std::string name = fmt::format("{} at {}: the pattern", terms_.what(), Below(place, "patternProperties"));
     return Compile(ParseRegex(pattern, name, Writing::kJsonString, Extent::kPart, options_.most), name, kSmall);
   }

@@ -59,4 +59,17 @@ std::vector<CommitRow> ReadRows(DenoiserSession& session, const Pass& pass, std:
   return rows;
 }
 
+void MoveRows(std::span<const Position> inserted, std::span<const Position> removed,
+              std::map<Position, CommitRow>& rows) {
+  std::map<Position, CommitRow> moved;
+  for (auto& [position, row] : rows) {
+    if (std::binary_search(removed.begin(), removed.end(), position)) continue;
+    const auto before = std::upper_bound(inserted.begin(), inserted.end(), position) - inserted.begin();
+    const auto gone = std::lower_bound(removed.begin(), removed.end(), position) - removed.begin();
+    row.position = static_cast<Position>(position + before - gone);
+    moved[row.position] = std::move(row);
+  }
+  rows = std::move(moved);
+}
+
 }  // namespace punt

@@ -1,6 +1,7 @@
 // What rows say of given tokens: log-probability, entropy, and the most probable tokens.
 #pragma once
 
+#include <map>
 #include <span>
 #include <vector>
 
@@ -22,5 +23,9 @@ struct RowReport {
 /// Reads the rows of `pass` at the positions of `tokens`, which it must promise; one per token, in order.
 std::vector<CommitRow> ReadRows(DenoiserSession& session, const Pass& pass, std::span<const PlacedToken> tokens,
                                 const RowReport& report);
+
+/// To where their tokens are when the length has changed: see Resized (base/resized.h).
+void MoveRows(std::span<const Position> inserted, std::span<const Position> removed,
+              std::map<Position, CommitRow>& rows);
 
 }  // namespace punt

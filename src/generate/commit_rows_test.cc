@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "base/error_testing.h"
+#include "base/resized.h"
 #include "constrain/constrain_testing.h"
 #include "constrain/constrained_session.h"
 #include "generate/canvas_replay.h"
@@ -202,6 +203,36 @@ TEST(CommitRows, NegativeNumbersAreRefused) {
   const auto session = model.denoiser->NewSession({});
   EXPECT_NE(ErrorOf([&] { Generate(*session, Masked(model.denoiser->info(), 4), recipe); }).find("got -3"),
             std::string::npos);
+}
+
+// Rows stay with their tokens.
+TEST(CommitRows, MoveWithTheLength) {
+  RandomStream random(3);
+  for (int round = 0; round < 200; ++round) {
+    const std::size_t size = 1 + random.Below(8);
+    std::vector<Position> inserted, removed;
+    std::vector<int> ids(size);  // what stands where
+    std::map<Position, CommitRow> rows;
+    for (std::size_t i = 0; i < size; ++i) {
+      ids[i] = static_cast<int>(i) + 1;
+      const auto position = static_cast<Position>(i);
+      if (random.Below(3) == 0) inserted.push_back(position);
+      if (random.Below(4) == 0) removed.push_back(position);
+      if (random.Below(2) == 0) rows[position] = {.position = position, .token = ids[i]};
+    }
+    const std::map<Position, CommitRow> before = rows;
+    const std::vector<int> after = Resized(ids, std::span<const Position>(inserted), removed, 0);
+    MoveRows(inserted, removed, rows);
+    std::size_t kept = 0;
+    for (const auto& [position, row] : rows) {
+      EXPECT_EQ(position, row.position);
+      EXPECT_EQ(after.at(static_cast<std::size_t>(position)), row.token);
+    }
+    for (const auto& [position, row] : before) {
+      kept += std::find(removed.begin(), removed.end(), position) == removed.end();
+    }
+    EXPECT_EQ(rows.size(), kept);
+  }
 }
 
 }  // namespace

@@ -357,18 +357,7 @@ void ReportRows(DenoiserSession& session, const Pass& base, int top, RunState& s
   for (Position position : outcome.plan.remask) state.rows.erase(position);
   for (const CommitRow& row : outcome.rows) state.rows[row.position] = row;
   for (const CommitRow& row : read(outcome.edited)) state.rows[row.position] = row;
-  if (outcome.change.is_empty()) return;
-  const std::vector<Position>& inserted = outcome.change.inserted;
-  const std::vector<Position>& removed = outcome.change.removed;
-  std::map<Position, CommitRow> moved;
-  for (auto& [position, row] : state.rows) {
-    if (std::binary_search(removed.begin(), removed.end(), position)) continue;
-    const auto before = std::upper_bound(inserted.begin(), inserted.end(), position) - inserted.begin();
-    const auto gone = std::lower_bound(removed.begin(), removed.end(), position) - removed.begin();
-    row.position = static_cast<Position>(position + before - gone);
-    moved[row.position] = std::move(row);
-  }
-  state.rows = std::move(moved);
+  if (!outcome.change.is_empty()) MoveRows(outcome.change.inserted, outcome.change.removed, state.rows);
 }
 
 /// Enters the next window when the current one is full, and need not be seen again.
@@ -427,28 +416,6 @@ Counters Meter::spent() const { return session_.counters() - start_; }
 
 bool IsEos(const DenoiserInfo& info, Token token) {
   return std::find(info.eos_tokens.begin(), info.eos_tokens.end(), token) != info.eos_tokens.end();
-}
-
-Windows WindowsOf(const Recipe& recipe, const DenoiserInfo& info) {
-  return {.size = recipe.window > 0 ? recipe.window : info.block_size, .is_aligned = info.block_size > 0};
-}
-
-std::span<const Position> ScopeOf(const Canvas& canvas, const Windows& windows, int index) {
-  const std::span<const Position> generated = canvas.generated();
-  if (windows.size == 0) return generated;
-  if (!windows.is_aligned) {
-    const std::size_t begin = static_cast<std::size_t>(windows.size) * static_cast<std::size_t>(index);
-    return generated.subspan(begin, std::min(static_cast<std::size_t>(windows.size), generated.size() - begin));
-  }
-  const auto end_of = [&](std::size_t begin) {
-    const Position window = generated[begin] / windows.size;
-    const auto beyond = std::find_if(generated.begin() + static_cast<std::ptrdiff_t>(begin), generated.end(),
-                                     [&](Position position) { return position / windows.size != window; });
-    return static_cast<std::size_t>(beyond - generated.begin());
-  };
-  std::size_t begin = 0;
-  for (int i = 0; i < index; ++i) begin = end_of(begin);
-  return generated.subspan(begin, end_of(begin) - begin);
 }
 
 StepOutcome TakeStep(Meter& meter, const Recipe& recipe, RunState& state) {

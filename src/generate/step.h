@@ -10,6 +10,7 @@
 
 #include "generate/length_change.h"
 #include "generate/narrowed_session.h"
+#include "generate/windows.h"
 #include "punt/generator.h"
 
 namespace punt {
@@ -71,16 +72,6 @@ class Meter {
 };
 
 bool IsEos(const DenoiserInfo& info, Token token);
-
-/// How a generation is cut into windows.
-struct Windows {
-  int size = 0;             // 0: one window
-  bool is_aligned = false;  // stretches of the canvas, of which those with nothing to generate do not count
-};
-Windows WindowsOf(const Recipe& recipe, const DenoiserInfo& info);
-
-/// Positions of window `index`, ascending.
-std::span<const Position> ScopeOf(const Canvas& canvas, const Windows& windows, int index);
 
 /// Predict, propose, score, plan, apply. There must be a next step (revisits.h). When Interrupted is thrown
 /// no token has changed.

@@ -30,6 +30,13 @@ HWY_PUSH_ATTRIBUTES(HWY_TARGET_STR ",avx512vnni")
 #define PUNT_HAS_VNNI 0
 #endif
 
+// Whether there is an instruction from f16 to f32.
+#if (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2) || HWY_ARCH_ARM
+#define PUNT_PROMOTES_F16 1
+#else
+#define PUNT_PROMOTES_F16 0
+#endif
+
 #include "kernels/float_tiles.inc"
 #include "kernels/linear_tiles.inc"
 #include "kernels/scaled_tiles.inc"
@@ -47,7 +54,17 @@ HWY_INLINE void Widen(const std::uint8_t* weights, std::int64_t count, To* room)
   const hn::Rebind<From, decltype(d)> from;
   const auto* numbers = reinterpret_cast<const From*>(weights);
   for (std::int64_t i = 0; i < count; i += static_cast<std::int64_t>(hn::Lanes(d))) {
-    hn::Store(hn::PromoteTo(d, hn::LoadU(from, numbers + i)), d, room + i);
+    auto wide = hn::PromoteTo(d, hn::LoadU(from, numbers + i));
+#if !PUNT_PROMOTES_F16
+    if constexpr (std::is_same_v<From, hwy::float16_t>) {  // without an instruction, infinities and NaN come out finite
+      const hn::Rebind<std::uint16_t, decltype(d)> bits;
+      const hn::RebindToSigned<decltype(d)> d32;
+      const auto all = hn::PromoteTo(d32, hn::LoadU(bits, reinterpret_cast<const std::uint16_t*>(numbers + i)));
+      const auto exponent = hn::Set(d32, 0x7c00);
+      wide = hn::IfThenElse(hn::RebindMask(d, hn::Eq(hn::And(all, exponent), exponent)), hn::NaN(d), wide);
+    }
+#endif
+    hn::Store(wide, d, room + i);
   }
 }
 
@@ -287,6 +304,7 @@ HWY_POP_ATTRIBUTES
 HWY_PUSH_ATTRIBUTES(HWY_TARGET_STR)
 #endif
 #undef PUNT_HAS_VNNI
+#undef PUNT_PROMOTES_F16
 #undef PUNT_MULTIPLIES_BYTES
 
 }  // namespace HWY_NAMESPACE

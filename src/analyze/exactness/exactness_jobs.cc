@@ -87,6 +87,7 @@ void AddOthers(std::vector<Configuration>& out, bool quick) {
   AddGrid(out, "scout", "scout:epsilon={}", "margin", Thinned({0.001, 0.01, 0.04, 0.16}, quick));
   AddGrid(out, "distilled", "distilled:epsilon={}", "margin", Thinned({0.001, 0.01, 0.04, 0.16}, quick));
   AddGrid(out, "saber", "saber:n={}", "token-prob", Thinned({2, 8, 32}, quick));
+  AddGrid(out, "joint-threshold", "joint-threshold:tau={}", "token-prob", Thinned({0.5, 0.7, 0.9}, quick));
 }
 
 void AddCombinations(std::vector<Configuration>& out) {
@@ -137,6 +138,7 @@ std::vector<Configuration> OtherLawConfigurations() {
           {"frechet", "frechet", "token-prob"},
           {"less", "less", "token-prob"},
           {"saber", "saber", "token-prob"},
+          {"joint-threshold", "joint-threshold", "token-prob"},
           {"scout", "scout", "margin"},
           {"distilled", "distilled:epsilon=1e-10", "margin"},
           {"distilled", "distilled:epsilon=0.04", "margin"},

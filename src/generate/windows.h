@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "base/canvas.h"
+#include "punt/canvas.h"
 #include "punt/denoiser.h"
 #include "punt/generator.h"
 

@@ -51,7 +51,7 @@ refuses "character 3: ')' is missing" generate --model $toy --regex 'a('
 refuses "exclude each other" generate --model $toy --regex a --choices b
 refuses "missing.json" generate --model $toy --json-schema missing.json
 echo '{"type": "array", "not": {"maxItems": 3}}' >not.json
-refuses "#/not" generate --model $toy --json-schema not.json
+refuses "'not' is not supported" generate --model $toy --json-schema not.json
 refuses "more than 20000 states" generate --model $toy --regex '(a|b)*a(a|b){30}'
 echo '>a
 MK' >known.fasta

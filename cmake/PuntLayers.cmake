@@ -118,6 +118,7 @@ function(punt_add_tests)
   punt_compile_settings(punt_test_main)
   # g++ 12 sees uninitialised members inside std::regex when it is instrumented.
   set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/rules_test.cc ${PROJECT_SOURCE_DIR}/src/constrain/regex_test.cc
+    ${PROJECT_SOURCE_DIR}/src/constrain/protein_language_test.cc
     ${PROJECT_SOURCE_DIR}/src/writer/answer_constraint_test.cc
     ${PROJECT_SOURCE_DIR}/src/weights/hf_folder_test.cc ${PROJECT_SOURCE_DIR}/src/tasks/ifeval/ifeval_checks_test.cc
     ${PROJECT_SOURCE_DIR}/src/tasks/code/program_data_test.cc

@@ -479,7 +479,7 @@ StepOutcome TakeStep(Meter& meter, const Recipe& recipe, RunState& state) {
   }
   if (recipe.logprobs) ReportRows(meter.session(), *base, *recipe.logprobs, state, outcome);
   Apply(state, outcome);
-  if (WatchesRows(needs)) state.previous_base = base;
+  if (WatchesRows(needs) && outcome.change.is_empty()) state.previous_base = base;
   if (needs.past_steps) {
     state.past.push_back({.committed = static_cast<int>(outcome.plan.commit.size()),
                           .tests = probe.passes(),

@@ -281,6 +281,7 @@ std::vector<float> ReadInfluence(Meter& meter, const PassRef& base, std::span<co
 std::vector<double> Movements(Meter& meter, const RunState& state, const PassRef& base,
                               std::span<const Position> masked, Divergence kind) {
   const DivergenceOptions options{.kind = kind};
+  Check(state.previous_base->canvas().size() == base->canvas().size(), "rows of a canvas of another length");
   std::vector<double> divergences(masked.size());
   const DivergenceRequest request{
       .base = state.previous_base.get(), .fresh = base.get(), .rows = masked, .options = &options, .out = divergences};

@@ -1,4 +1,5 @@
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -7,6 +8,9 @@ from pathlib import Path
 import pytest
 
 import punt
+
+# Shells start what runs in the background with Ctrl-C ignored, and programs that are started inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # PyTorch's models are tiny: threads would only wait for each other
 

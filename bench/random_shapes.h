@@ -27,6 +27,35 @@ struct RandomShape {
   bool is_causal() const { return std::string_view(architecture) == "qwen3"; }
 };
 
+/// Qwen3's layers with 1.7e9 parameters, for one architecture or another.
+constexpr RandomShape LargeQwen3(std::string_view name, const char* architecture) {
+  return {.name = name,
+          .architecture = architecture,
+          .layers = 28,
+          .dim = 2048,
+          .feed_forward = 6144,
+          .heads = 16,
+          .kv_heads = 8,
+          .head_dim = 128,
+          .vocab = 151936,
+          .is_tied = true,
+          .norms_heads = true,
+          .context = 8192};
+}
+
+constexpr RandomShape SmallQwen3(std::string_view name, const char* architecture) {
+  RandomShape shape = LargeQwen3(name, architecture);
+  shape.layers = 12;
+  shape.dim = 768;
+  shape.feed_forward = 2304;
+  shape.heads = 12;
+  shape.kv_heads = 4;
+  shape.head_dim = 64;
+  shape.vocab = 32064;
+  shape.is_tied = false;
+  return shape;
+}
+
 // 60m, 1b, moe and 100m have a small vocabulary, so that the head does not hide the layers. Others are what their
 // config.json says: 8b LLaDA-8B, sdar-1.7b SDAR-1.7B-Chat (Qwen3-1.7B), llada-moe LLaDA-MoE-7B-A1B, llada2-mini
 // LLaDA2.0-mini (16B-A1.4B).
@@ -34,52 +63,10 @@ inline constexpr std::array kRandomShapes = {
     RandomShape{"60m", "llada", 8, 512, 1536, 8, 8, 64, 32064},
     RandomShape{"1b", "llada", 16, 2048, 5632, 16, 16, 128, 32064},
     RandomShape{"8b", "llada", 32, 4096, 12288, 32, 32, 128, 126464},
-    RandomShape{.name = "sdar-1.7b",
-                .architecture = "sdar",
-                .layers = 28,
-                .dim = 2048,
-                .feed_forward = 6144,
-                .heads = 16,
-                .kv_heads = 8,
-                .head_dim = 128,
-                .vocab = 151936,
-                .is_tied = true,
-                .norms_heads = true,
-                .context = 8192},
-    RandomShape{.name = "qwen3-1.7b",
-                .architecture = "qwen3",
-                .layers = 28,
-                .dim = 2048,
-                .feed_forward = 6144,
-                .heads = 16,
-                .kv_heads = 8,
-                .head_dim = 128,
-                .vocab = 151936,
-                .is_tied = true,
-                .norms_heads = true,
-                .context = 8192},
-    RandomShape{.name = "sdar-100m",
-                .architecture = "sdar",
-                .layers = 12,
-                .dim = 768,
-                .feed_forward = 2304,
-                .heads = 12,
-                .kv_heads = 4,
-                .head_dim = 64,
-                .vocab = 32064,
-                .norms_heads = true,
-                .context = 8192},
-    RandomShape{.name = "qwen3-100m",
-                .architecture = "qwen3",
-                .layers = 12,
-                .dim = 768,
-                .feed_forward = 2304,
-                .heads = 12,
-                .kv_heads = 4,
-                .head_dim = 64,
-                .vocab = 32064,
-                .norms_heads = true,
-                .context = 8192},
+    LargeQwen3("sdar-1.7b", "sdar"),
+    LargeQwen3("qwen3-1.7b", "qwen3"),
+    SmallQwen3("sdar-100m", "sdar"),
+    SmallQwen3("qwen3-100m", "qwen3"),
     RandomShape{.name = "moe",
                 .architecture = "llada-moe",
                 .layers = 8,

@@ -223,6 +223,7 @@ class Denoiser(ABC):
     default_score: str = "margin"
     has_attention_maps: bool = False
     has_shadow_rows: bool = False
+    block_size: int = 0  # of block-causal models: windows are stretches of the canvas of so many positions
     tokenizer: Any = None  # with encode(text) and decode(tokens); without one, tokens go in and come out
 
     @abstractmethod

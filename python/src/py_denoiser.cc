@@ -315,6 +315,8 @@ DenoiserInfo FactsOf(nb::handle denoiser) {
                     .default_score = TextFact(denoiser, "default_score"),
                     .has_attention_maps = nb::cast<bool>(denoiser.attr("has_attention_maps")),
                     .has_shadow_rows = nb::cast<bool>(denoiser.attr("has_shadow_rows"))};
+  info.block_size = WholeFact(denoiser, "block_size");
+  if (info.block_size < 0) BadInput("{}: block_size is {}", kind, info.block_size);
   if (info.vocab_size < 2) BadInput("{}: a vocabulary of {}, the mask included, leaves nothing", kind, info.vocab_size);
   if (info.max_length < 1) BadInput("{}: max_length is {}", kind, info.max_length);
   std::vector<Token> named = info.eos_tokens;

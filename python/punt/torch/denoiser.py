@@ -70,6 +70,7 @@ class Denoiser(denoiser.Denoiser):
         self.block = _block_of(model, row) if block is None else block
         if self.block < 0:
             raise InputError(f"block must not be negative, got {self.block}")
+        self.block_size = self.block
         if self.block and row.block is None:
             raise InputError(f"{self.name}: nothing is known of blocks in {row.name} models; pass a model that masks them")
         self.call = Caller(model, row, name=self.name, device=self.device, block=self.block,

@@ -106,7 +106,7 @@ def test_guidance_has_two_prefixes(module):
 def test_the_caches_of_the_engine_are_exact_here(module, cache):
     """One token a step: with tests, a pass that was computed in part stands in for no other, which costs passes."""
     m = open_model(module)
-    options = {"planner": "top-k:k=1", "temperature": 1, "seed": 5, "window": 6}
+    options = {"planner": "top-k:k=1", "temperature": 1, "seed": 5, "window": BLOCK}
     theirs = m.fill(canvas_of(13, 40), **options)
     ours = m.fill(canvas_of(13, 40), cache=cache, **options)
     if cache == "step":  # of which only test passes make use

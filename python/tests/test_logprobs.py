@@ -9,7 +9,7 @@ TOY = "toy:markov,length=12,vocab=5,seed=3,permute=true"
 
 
 @pytest.mark.parametrize("planner", ["left-to-right", "top-k:k=3", "scout"])
-def test_rows_are_those_of_the_canvas_before_the_step(planner):
+def test_rows_are_those_of_the_canvas_before_the_step(planner: str) -> None:
     model = punt.load(TOY)
     run = model("ab", length=8, seed=1, planner=planner, logprobs=2)
     assert [row["position"] for row in run.logprobs] == list(range(2, 10))
@@ -24,7 +24,7 @@ def test_rows_are_those_of_the_canvas_before_the_step(planner):
         assert row["text"] == "abcde"[row["token"]]
 
 
-def test_streams_batches_and_canvases_have_them():
+def test_streams_batches_and_canvases_have_them() -> None:
     model = punt.load(TOY)
     alone = model("ab", length=8, seed=1, logprobs=0)
     assert model.batch(["ab"], length=8, seed=1, logprobs=0)[0].logprobs == alone.logprobs
@@ -33,7 +33,7 @@ def test_streams_batches_and_canvases_have_them():
     assert model.fill([0, 5, 5], seed=1, logprobs=1).logprobs[0]["position"] == 1
 
 
-def test_nothing_is_told_unless_asked_for():
+def test_nothing_is_told_unless_asked_for() -> None:
     model = punt.load(TOY)
     assert model("ab", length=8, seed=1).logprobs == []
     with pytest.raises(punt.InputError, match="logprobs"):

@@ -329,6 +329,18 @@ ByteAutomaton Compile(const PatternRef& pattern, std::string_view what, const Au
   return Named(what, [&] { return Subsets(builder.parts(), accepting, budget).Run(start); });
 }
 
+ByteKinds KindsOfBoth(const ByteAutomaton& a, const ByteAutomaton& b) {
+  ByteKinds both;
+  std::map<std::pair<int, int>, std::uint8_t> kinds;
+  for (std::size_t i = 0; i < 256; ++i) {
+    const auto byte = static_cast<unsigned char>(i);
+    const auto [found, is_new] = kinds.try_emplace({a.KindOf(byte), b.KindOf(byte)}, kinds.size());
+    if (is_new) both.examples.push_back(byte);
+    both.kind_of[i] = found->second;
+  }
+  return both;
+}
+
 namespace {
 
 /// Both are followed; texts that `b` has left go on where `is_without`, and what it accepts is left out then.
@@ -336,15 +348,8 @@ ByteAutomaton Product(const ByteAutomaton& a, const ByteAutomaton& b, bool is_wi
                       const AutomatonLimits& limits) {
   constexpr State kLeft = ByteAutomaton::kDead;
   Budget budget(what, limits);
-  std::array<std::uint8_t, 256> kind_of = {};
-  std::map<std::pair<int, int>, std::uint8_t> kinds;
-  std::vector<unsigned char> example;
-  for (std::size_t i = 0; i < 256; ++i) {
-    const auto byte = static_cast<unsigned char>(i);
-    const auto [found, is_new] = kinds.try_emplace({a.KindOf(byte), b.KindOf(byte)}, kinds.size());
-    if (is_new) example.push_back(byte);
-    kind_of[i] = found->second;
-  }
+  const ByteKinds kinds = KindsOfBoth(a, b);
+  const std::vector<unsigned char>& example = kinds.examples;
   std::map<std::pair<State, State>, State> number = {{{a.start(), b.start()}, 0}};
   std::vector<std::pair<State, State>> order = {{a.start(), b.start()}};
   std::vector<State> next;
@@ -366,7 +371,8 @@ ByteAutomaton Product(const ByteAutomaton& a, const ByteAutomaton& b, bool is_wi
     }
   }
   const std::size_t columns = example.size();
-  return Named(what, [&] { return ByteAutomaton::Minimal(kind_of, columns, std::move(next), std::move(accepts)); });
+  return Named(what,
+               [&] { return ByteAutomaton::Minimal(kinds.kind_of, columns, std::move(next), std::move(accepts)); });
 }
 
 }  // namespace

@@ -61,6 +61,13 @@ class ByteAutomaton {
   std::vector<bool> accepts_;
 };
 
+/// Bytes that neither of two automata tells apart, for products of them.
+struct ByteKinds {
+  std::array<std::uint8_t, 256> kind_of = {};
+  std::vector<unsigned char> examples;  // the first byte of each kind
+};
+ByteKinds KindsOfBoth(const ByteAutomaton& a, const ByteAutomaton& b);
+
 /// Throws Error, which calls the pattern `what`: NoText when it matches none, TooLarge when a limit is exceeded.
 ByteAutomaton Compile(const PatternRef& pattern, std::string_view what, const AutomatonLimits& limits = {});
 

@@ -17,15 +17,8 @@ ByteAutomaton WithCharacters(const ByteAutomaton& language, const ByteAutomaton&
                              std::optional<int> most, std::string_view what, const AutomatonLimits& limits) {
   using State = ByteAutomaton::State;
   Budget budget(what, limits);
-  std::array<std::uint8_t, 256> kind_of = {};
-  std::map<std::pair<int, int>, std::uint8_t> kinds;
-  std::vector<unsigned char> example;
-  for (std::size_t i = 0; i < 256; ++i) {
-    const auto byte = static_cast<unsigned char>(i);
-    const auto [found, is_new] = kinds.try_emplace({language.KindOf(byte), character.KindOf(byte)}, kinds.size());
-    if (is_new) example.push_back(byte);
-    kind_of[i] = found->second;
-  }
+  const ByteKinds kinds = KindsOfBoth(language, character);
+  const std::vector<unsigned char>& example = kinds.examples;
   using Place = std::tuple<State, State, int>;
   const Place start{language.start(), character.start(), 0};
   std::map<Place, State> number = {{start, 0}};
@@ -56,7 +49,7 @@ ByteAutomaton WithCharacters(const ByteAutomaton& language, const ByteAutomaton&
     }
   }
   try {
-    return ByteAutomaton::Minimal(kind_of, example.size(), std::move(next), std::move(accepts));
+    return ByteAutomaton::Minimal(kinds.kind_of, example.size(), std::move(next), std::move(accepts));
   } catch (const NoText&) {
     throw NoText(std::string(what) + " matches no text at all");
   }
